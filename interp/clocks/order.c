@@ -16,6 +16,7 @@ void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint3
     order->owners = owners;
     order->fencers = fencers;
     order->size = grout_clock_size(shape);
+    order->time_size = grout_clock_time_size(shape);
     order->engine_size = grout_clock_engine_size(shape);
     order->tensor_size = grout_clock_sealed_size(shape);
     order->words = (2 + owners + fencers) * order->size + order->tensor_size + 1;
@@ -53,15 +54,18 @@ static void join_rank(const grout_order *order, uint32_t *into, const uint32_t *
     uint32_t actors = shape->actor_count / shape->cta_count;
     uint32_t lanes = shape->lane_count / shape->cta_count;
     uint32_t barriers = shape->barrier_count / shape->cta_count;
-    const uint32_t groups[8][2] = {{grout_clock_s(shape, rank * actors), actors},
+    const uint32_t done[4][2] = {{grout_clock_br(shape, rank * lanes), lanes},
+                                 {grout_clock_ca(shape, rank * actors), actors},
+                                 {grout_clock_ph(shape, rank * barriers), barriers},
+                                 {grout_clock_wg(shape, rank * actors), actors}};
+    const uint32_t groups[4][2] = {{grout_clock_s(shape, rank * actors), actors},
                                    {grout_clock_x(shape, rank * actors), actors},
-                                   {grout_clock_br(shape, rank * lanes), lanes},
-                                   {grout_clock_ca(shape, rank * actors), actors},
-                                   {grout_clock_ph(shape, rank * barriers), barriers},
-                                   {grout_clock_wg(shape, rank * actors), actors},
                                    {grout_clock_g(shape, rank * actors), actors},
                                    {grout_clock_bw(shape, rank * lanes), lanes}};
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t seen = grout_clock_seen(shape, done[i][0]);
+        grout_order__join(into + done[i][0], from + done[i][0], done[i][1]);
+        grout_order__join(into + seen, from + seen, done[i][1]);
         grout_order__join(into + groups[i][0], from + groups[i][0], groups[i][1]);
     }
 }

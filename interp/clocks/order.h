@@ -23,7 +23,8 @@ typedef struct grout_order {
     uint32_t owners;      /* clocks of PS: 1, or cta_count */
     uint32_t fencers;     /* clocks of FG: 0, or cta_count */
     uint32_t size;        /* counters of a clock */
-    uint32_t engine_size; /* of these, the ones before g */
+    uint32_t time_size;   /* of these, the ones before what engines have done and can be seen */
+    uint32_t engine_size; /* the ones before g */
     uint32_t words;       /* of a clock set, including U and the foreign word, its last */
     uint32_t tensor_size; /* counters of U; 0 in a kernel without tensor memory */
 } grout_order;
@@ -32,9 +33,21 @@ typedef struct grout_order {
 typedef enum grout_edge {
     GROUT_EDGE_STRONG, /* all: release and acquire, scopes that cover both sides */
     GROUT_EDGE_ABROAD, /* the same between clusters: FG stays, it is about the CTAs of one */
-    GROUT_EDGE_WEAK,   /* engine facts, and in s what got lost */
-    GROUT_EDGE_ENGINE  /* completion of an engine: engine facts that its issuer had at issue */
+    GROUT_EDGE_WEAK,   /* within a CTA: engine facts, and in s what got lost */
+    GROUT_EDGE_NARROW, /* between CTAs: the same, but for what engines have done that can be seen */
+    /* completion of an engine, in the CTA that issued it: engine facts that its issuer had then */
+    GROUT_EDGE_ENGINE,
+    GROUT_EDGE_ENGINE_AWAY /* in another CTA: the same, but for what can be seen */
 } grout_edge;
+
+/* An edge that carries no memory, and the completion of an engine: within a CTA, or from one to
+ * another. */
+static inline grout_edge grout_edge__get_weak(bool is_same_cta) {
+    return is_same_cta ? GROUT_EDGE_WEAK : GROUT_EDGE_NARROW;
+}
+static inline grout_edge grout_edge__get_engine(bool is_same_cta) {
+    return is_same_cta ? GROUT_EDGE_ENGINE : GROUT_EDGE_ENGINE_AWAY;
+}
 
 /* owners and fencers: see grout_order. */
 void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners,
@@ -57,13 +70,17 @@ static inline uint32_t *grout_order__get_fenced(const grout_order *order, uint32
 }
 /* The counters of a set that an edge carries lie in [first, end). */
 static inline uint32_t grout_order__get_first(const grout_order *order, grout_edge edge) {
-    return edge == GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
+    return edge >= GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
 }
 static inline uint32_t grout_order__get_end(const grout_order *order, grout_edge edge) {
     if (edge == GROUT_EDGE_STRONG) {
         return order->words - 1 - order->tensor_size;
     }
-    return edge == GROUT_EDGE_ABROAD ? (2 + order->owners) * order->size : order->engine_size;
+    if (edge == GROUT_EDGE_ABROAD) {
+        return (2 + order->owners) * order->size;
+    }
+    return edge == GROUT_EDGE_WEAK || edge == GROUT_EDGE_ENGINE ? order->engine_size
+                                                                : order->time_size;
 }
 static inline uint32_t *grout_order__get_foreign(const grout_order *order, uint32_t *set) {
     return set + order->words - 1;
@@ -81,6 +98,12 @@ void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count);
 /* One component. */
 static inline void grout_order__raise(uint32_t *counter, uint32_t value) {
     *counter = *counter < value ? value : *counter;
+}
+/* What a component of br to ts counts is over up to a number, and can be seen. */
+static inline void grout_order__complete(const grout_order *order, uint32_t *set,
+                                         uint32_t component, uint32_t number) {
+    grout_order__raise(&set[component], number);
+    grout_order__raise(&set[grout_clock_seen(&order->shape, component)], number);
 }
 /* A set joins what an edge of this kind carries of another. Both ends of an edge are such joins:
  * the release into a snapshot and the acquire from it; the weaker of the two decides. */

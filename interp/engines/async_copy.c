@@ -313,7 +313,8 @@ void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_in
                         : 0;
     publish_group(cta, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
     grout_flight__finish_groups(cta, GROUT_ENGINE_ASYNC_COPY, actor, done);
-    grout_order__raise(&grout_cta__clocks(cta, actor)[get_stamp(cta, actor, 0).component], done);
+    grout_order__complete(&machine->plan->order, grout_cta__clocks(cta, actor),
+                          get_stamp(cta, actor, 0).component, done);
 }
 
 /* ---- arrivals ----------------------------------------------------------------------------------

@@ -500,8 +500,9 @@ void grout_wgmma__wait(const grout_cta *cta, uint32_t thread, const grout_inst *
     }
     grout_wgmma__finish(cta, thread, done);
     uint32_t *known = grout_cta__clocks(cta, thread);
-    grout_order__raise(&known[grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread))],
-                       done);
+    grout_order__complete(&machine->plan->order, known,
+                          grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread)),
+                          done);
 }
 
 void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,

@@ -41,6 +41,12 @@ static bool is_wait(const grout_op *op) {
            sync->scope == GROUT_SYNC_SCOPE_SHARERS;
 }
 
+/* Whether it comes to the hardware barrier of the cluster, or waits there. */
+static bool meets_cluster(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_CLUSTER;
+}
+
 bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op) {
     grout_block_id block = op->parent;
     for (;;) {
@@ -178,9 +184,12 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
     if (grout_module_find_attr(module, op, GROUT_ATTR_FROM_CTA) != NULL) {
         share_operand(planner, op, 0);
     }
+    const bool is_relaxed =
+        grout_op_get_choice(module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
     plan->has_narrow_waits |=
         plan->shape.cta_count > 1 && is_wait(op) &&
-        grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) == GROUT_CHOICE_SCOPE_CTA;
+        (is_relaxed || grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) == GROUT_CHOICE_SCOPE_CTA);
+    plan->has_relaxed_meetings |= plan->shape.cta_count > 1 && is_relaxed && meets_cluster(op);
     if (grout_op_get_region_kind(op) == GROUT_REGION_WARPS) {
         plan->shape.lanes_per_thread = GROUT_WARPS;
     } else if (grout_op_get_region_kind(op) == GROUT_REGION_PARTITIONS) {

@@ -5,6 +5,7 @@
  */
 #include "bits.h"
 #include "collective.h"
+#include "generation.h"
 #include "machine.h"
 #include "run.h"
 #include "undo.h"
@@ -110,7 +111,7 @@ static void size_cta(grout_machine *machine) {
     }
     at->size = size;
     size = 0;
-    add_part(&size, sizeof(grout_cluster) + 2 * set);
+    add_part(&size, sizeof(grout_cluster) + grout_machine__generation_sets(machine) * set);
     at->head = size;
 }
 

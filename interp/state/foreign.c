@@ -8,6 +8,7 @@
  * those that no word names any more. Kernels whose clusters do not wait for each other have no
  * maps: their words stay 0.
  */
+#include "generation.h"
 #include "machine.h"
 
 #include <string.h>
@@ -403,7 +404,8 @@ void grout_foreign__collect(grout_machine *machine) {
         for (uint32_t k = 0; machine->slots[i] != NULL && k < machine->plan->shape.cta_count; k++) {
             const grout_cta *cta = grout_machine__get_cta(machine, i, k);
             mark_cta(cta);
-            mark_sets(machine, grout_cta__generation(cta, 0), 2);
+            mark_sets(machine, grout_cta__generation(cta, 0),
+                      grout_machine__generation_sets(machine));
         }
     }
     for (uint32_t i = 1; i < machine->pools[GROUT_POOL_SETS].count; i++) {

@@ -192,7 +192,8 @@ typedef struct grout_cta_state {
     GROUT_STATE_END
 } grout_cta_state;
 
-/* The head of a cluster's state; clock sets of two generations of its hardware barrier follow. */
+/* The head of a cluster's state; clock sets of two generations of its hardware barrier follow
+ * (generation.h). */
 typedef struct grout_cluster {
     /* not hashed: places in pools */
     uint32_t first_collective, last_collective;
@@ -440,11 +441,6 @@ static inline const grout_cta *grout_cta__peer(const grout_cta *cta, uint32_t ra
 
 static inline grout_cluster *grout_cta__cluster(const grout_cta *cta) {
     return (grout_cluster *)(void *)cta->machine->slots[cta->slot];
-}
-/* The clock set of a generation of the hardware barrier. */
-static inline uint32_t *grout_cta__generation(const grout_cta *cta, uint32_t generation) {
-    return (uint32_t *)(void *)(grout_cta__cluster(cta) + 1) +
-           (size_t)(generation & 1) * cta->machine->plan->order.words;
 }
 static inline grout_cta_state *grout_cta__head(const grout_cta *cta) {
     return (grout_cta_state *)(void *)cta->state;

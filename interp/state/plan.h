@@ -353,7 +353,8 @@ typedef struct grout_plan {
     uint32_t thread_warps[GROUT_THREADS_MAX];
     uint32_t
         runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
-    bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
+    bool has_narrow_waits;     /* some wait in clusters of several CTAs is scope(cta), or relaxed */
+    bool has_relaxed_meetings; /* some operation on the hardware barrier of such clusters is */
     bool has_exit_sync;
     bool has_multicast; /* copies of one CTA to several */
     bool has_pairs;     /* MMAs of both CTAs of a pair */

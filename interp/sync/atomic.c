@@ -87,7 +87,7 @@ static grout_edge get_edge(const grout_cta *cta, const release *from, grout_sync
     bool is_strong = !from->is_relaxed && grout_sync__acquires(sync.order) &&
                      grout_order__covers(from->scope, from->cta, own, cluster_size) &&
                      grout_order__covers(sync.scope, own, from->cta, cluster_size);
-    return is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK;
+    return is_strong ? GROUT_EDGE_STRONG : grout_edge__get_weak(from->cta == own);
 }
 
 void grout_atomic__acquire(const grout_cta *cta, uint32_t actor, const grout_location *location,

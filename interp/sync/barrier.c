@@ -226,8 +226,9 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
     grout_machine *machine = cta->machine;
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t *known = get_clocks(who);
-    uint32_t *ph = &known[grout_phase__get_component(cta, element)];
-    if (!grout_barrier__is_full(cta, element, number) || *ph < barrier->phase_base + number) {
+    const uint32_t component = grout_phase__get_component(cta, element);
+    if (!grout_barrier__is_full(cta, element, number) ||
+        known[component] < barrier->phase_base + number) {
         return;
     }
     bool is_complete = barrier->completed > number;
@@ -237,7 +238,8 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
     bool had_bytes = is_complete ? (barrier->had_bytes >> (number & 1) & 1u) != 0
                                  : grout_machine__phase(machine, record)->had_bytes != 0;
     if (!had_bytes && grout_order__is_known(&machine->plan->order, clocks, known)) {
-        grout_order__raise(ph, barrier->phase_base + number + 1);
+        grout_order__complete(&machine->plan->order, known, component,
+                              barrier->phase_base + number + 1);
     }
 }
 
@@ -247,8 +249,11 @@ static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint3
                                const grout_arrival *arrival) {
     const grout_clock_shape *shape = &order->shape;
     uint32_t *sealed = clocks + grout_clock_sealed(shape);
+    const uint32_t seen = grout_clock_seen(shape, grout_clock_tc(shape, 0));
+    grout_order__join(clocks + seen, from + seen,
+                      grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape));
     grout_order__join(sealed, grout_order__get_admitted(order, from), order->tensor_size);
-    grout_order__raise(&clocks[grout_clock_tc(shape, arrival->lane)], arrival->mmas);
+    grout_order__complete(order, clocks, grout_clock_tc(shape, arrival->lane), arrival->mmas);
     grout_order__raise(&sealed[grout_clock_admitted(shape, grout_clock_tc(shape, arrival->lane))],
                        arrival->mmas);
     grout_order__raise(&sealed[grout_clock_admitted_is(shape, arrival->lane)], arrival->mmas);
@@ -263,8 +268,22 @@ static void leave_tensor_clocks(const grout_cta *cta, const contributor *who,
     uint32_t *from = grout_cta__clocks(who->cta, who->thread);
     const size_t words = grout_machine__phase_words(machine);
     for (size_t at = 0; at < words; at += order->words) {
-        grout_machine__carry(machine, clocks + at, from, GROUT_EDGE_ENGINE);
+        grout_machine__carry(machine, clocks + at, from, grout_edge__get_engine(who->cta == cta));
         leave_tensor_facts(order, clocks + at, from, arrival);
+    }
+}
+
+/* The same of an actor, in one of the snapshots. */
+static void leave_actor_clocks(const grout_cta *cta, const contributor *who,
+                               const grout_arrival *arrival, bool is_strong, uint32_t *clocks) {
+    grout_machine *machine = cta->machine;
+    const grout_order *order = &machine->plan->order;
+    grout_machine__carry(machine, clocks, get_clocks(who),
+                         is_strong ? GROUT_EDGE_STRONG : grout_edge__get_weak(who->cta == cta));
+    if (arrival->async_copies > 0) {
+        const uint32_t actor = grout_cta__actor(who->cta, who->thread);
+        grout_order__complete(order, clocks, grout_clock_ca(&order->shape, actor),
+                              arrival->async_copies);
     }
 }
 
@@ -286,21 +305,9 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
                      (arrival->scope == GROUT_CHOICE_NONE ||
                       grout_order__covers(arrival->scope, other, own, size));
     uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
-    const uint32_t *from = get_clocks(who);
-    grout_machine__carry(machine, clocks, from, is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
-    if (arrival->async_copies > 0) {
-        uint32_t actor = grout_cta__actor(who->cta, who->thread);
-        grout_order__raise(&clocks[grout_clock_ca(&order->shape, actor)], arrival->async_copies);
-    }
+    leave_actor_clocks(cta, who, arrival, is_strong, clocks);
     if (machine->plan->has_narrow_waits) {
-        is_strong &= who->cta == cta;
-        grout_machine__carry(machine, clocks + order->words, from,
-                             is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
-        if (arrival->async_copies > 0) {
-            uint32_t actor = grout_cta__actor(who->cta, who->thread);
-            grout_order__raise(&clocks[order->words + grout_clock_ca(&order->shape, actor)],
-                               arrival->async_copies);
-        }
+        leave_actor_clocks(cta, who, arrival, is_strong && who->cta == cta, clocks + order->words);
     }
 }
 
@@ -481,7 +488,8 @@ static uint32_t deliver(const grout_cta *cta, const contributor *who,
         uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_machine__carry(machine, clocks + at, get_clocks(who), GROUT_EDGE_ENGINE);
+            grout_machine__carry(machine, clocks + at, get_clocks(who),
+                                 grout_edge__get_engine(who->cta == cta));
         }
     }
     wake_waiters(cta, delivery->element);
@@ -542,11 +550,12 @@ static void publish_wait(const grout_cta *cta, uint32_t thread, const grout_inst
 static void acquire_phase(const grout_cta *cta, uint32_t thread, const grout_waiting *waiting,
                           const uint32_t *completion) {
     grout_machine *machine = cta->machine;
-    bool is_narrow = machine->plan->has_narrow_waits && waiting->scope == GROUT_CHOICE_SCOPE_CTA;
+    const bool is_relaxed = waiting->order == GROUT_CHOICE_ORDER_RELAXED;
+    const bool is_narrow =
+        machine->plan->has_narrow_waits && (is_relaxed || waiting->scope == GROUT_CHOICE_SCOPE_CTA);
     grout_machine__carry(machine, grout_cta__clocks(cta, thread),
                          completion + (is_narrow ? machine->plan->order.words : 0),
-                         waiting->order == GROUT_CHOICE_ORDER_RELAXED ? GROUT_EDGE_WEAK
-                                                                      : GROUT_EDGE_STRONG);
+                         is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
     if (machine->plan->elements[waiting->element].orders_tensor) {
         grout_order__admit(&machine->plan->order, grout_cta__clocks(cta, thread));
     }
@@ -574,8 +583,9 @@ void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_i
     if (completion != NULL) {
         acquire_phase(cta, thread, waiting, completion);
     } else { /* does not acquire what a later phase released: that would hide the race */
-        grout_order__raise(&known[grout_phase__get_component(cta, element)],
-                           barrier->phase_base + phase + 1);
+        grout_order__complete(&machine->plan->order, known,
+                              grout_phase__get_component(cta, element),
+                              barrier->phase_base + phase + 1);
     }
     grout_phase__trim_old(cta, element);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cluster.h"
+#include "generation.h"
 #include "machine.h"
 
 #include <string.h>
@@ -24,6 +25,17 @@ static party get_party(const grout_cta *cta, uint32_t thread, bool is_for_all) {
     return (party){thread, is_for_all ? cta->machine->plan->shape.thread_count : 1};
 }
 
+/* The next generation has nothing yet. */
+static void clear_generation(const grout_cta *cta, uint32_t generation) {
+    const grout_machine *machine = cta->machine;
+    const size_t bytes = machine->plan->order.words * sizeof(uint32_t);
+    memset(grout_cta__generation(cta, generation), 0, bytes);
+    for (uint32_t rank = 0;
+         machine->plan->has_relaxed_meetings && rank < machine->plan->shape.cta_count; rank++) {
+        memset(grout_cta__own_generation(grout_cta__peer(cta, rank), generation), 0, bytes);
+    }
+}
+
 /* A generation is complete when its arrivals are all in. Exited threads count in the next one. */
 static void complete_generations(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
@@ -32,8 +44,7 @@ static void complete_generations(const grout_cta *cta) {
     if (cluster->arrived >= needed && cluster->exited < needed) {
         cluster->generation++;
         cluster->arrived = cluster->exited;
-        memset(grout_cta__generation(cta, cluster->generation), 0,
-               machine->plan->order.words * sizeof(uint32_t));
+        clear_generation(cta, cluster->generation);
         wake_cluster(cta);
     }
 }
@@ -65,6 +76,28 @@ static uint32_t count_arrivals(const grout_cta *cta, party own) {
     return count;
 }
 
+/* What an arrival leaves in a generation; the thread's epoch advances. */
+static void leave_clocks(const grout_cta *cta, uint32_t thread, uint32_t generation,
+                         bool is_relaxed) {
+    uint32_t *own = grout_cta__own_generation(cta, generation);
+    if (own != NULL) {
+        grout_machine__carry(cta->machine, own, grout_cta__clocks(cta, thread), GROUT_EDGE_WEAK);
+    }
+    grout_cta__release(cta, thread, grout_cta__generation(cta, generation),
+                       is_relaxed ? GROUT_EDGE_NARROW : GROUT_EDGE_STRONG);
+}
+
+static void take_clocks(const grout_cta *cta, uint32_t thread, uint32_t generation,
+                        bool is_relaxed) {
+    const uint32_t *own = grout_cta__own_generation(cta, generation);
+    uint32_t *clocks = grout_cta__clocks(cta, thread);
+    if (own != NULL) {
+        grout_machine__carry(cta->machine, clocks, own, GROUT_EDGE_WEAK);
+    }
+    grout_machine__carry(cta->machine, clocks, grout_cta__generation(cta, generation),
+                         is_relaxed ? GROUT_EDGE_NARROW : GROUT_EDGE_STRONG);
+}
+
 void grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            grout_meeting meeting) {
     grout_cluster *cluster = grout_cta__cluster(cta);
@@ -73,8 +106,7 @@ void grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_in
                        grout_cta__thread(cta, thread)->cluster_arrives, meeting.is_relaxed);
     uint32_t count = count_arrivals(cta, own);
     if (count > 0 && cta->machine->has_clocks) {
-        grout_cta__release(cta, thread, grout_cta__generation(cta, cluster->generation),
-                           meeting.is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
+        leave_clocks(cta, thread, cluster->generation, meeting.is_relaxed);
     }
     cluster->arrived += count;
     complete_generations(cta);
@@ -126,9 +158,7 @@ bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst
         grout_cta__thread(cta, own.from + i)->cluster_waits++;
     }
     if (machine->has_clocks) {
-        grout_machine__carry(machine, grout_cta__clocks(cta, thread),
-                             grout_cta__generation(cta, generation),
-                             meeting.is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
+        take_clocks(cta, thread, generation, meeting.is_relaxed);
     }
     return true;
 }

@@ -5,6 +5,7 @@
  */
 #include "collective.h"
 #include "cluster.h"
+#include "generation.h"
 
 #include <string.h>
 
@@ -426,5 +427,6 @@ uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash) {
         hash = GROUT_HASH_FACTS(hash, record, grout_collective, mask);
         i = record->next;
     }
-    return grout_foreign__hash_sets(machine, hash, grout_cta__generation(cta, 0), 2);
+    return grout_foreign__hash_sets(machine, hash, grout_cta__generation(cta, 0),
+                                    grout_machine__generation_sets(machine));
 }

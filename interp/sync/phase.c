@@ -168,7 +168,8 @@ static void complete_phase(const grout_cta *cta, uint32_t element) {
         uint32_t done = barrier->phase_base + phase->number + 1;
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_order__raise(&clocks[at + grout_phase__get_component(cta, element)], done);
+            grout_order__complete(&machine->plan->order, clocks + at,
+                                  grout_phase__get_component(cta, element), done);
         }
         if (phase->number >= machine->at.snapshots_kept) {
             keep_old(cta, element, phase->number - machine->at.snapshots_kept);

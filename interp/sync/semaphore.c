@@ -277,7 +277,8 @@ static void absorb_signal(grout_machine *machine, void *payload, uint32_t index,
                      grout_order__covers(walk->op->scope, own, signal->cta, cluster_size);
     (void)units;
     grout_handover__absorb(cta, walk->actor, signal->set, signal->cta,
-                           is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
+                           is_strong ? GROUT_EDGE_STRONG
+                                     : grout_edge__get_weak(signal->cta == own));
 }
 
 static uint32_t get_cluster(const grout_cta *cta) {
@@ -291,7 +292,7 @@ static void absorb_past(const grout_cta *cta, uint32_t actor, uint32_t semaphore
     uint32_t index = grout_keyed__find(get_pasts(machine), semaphore, get_cluster(cta));
     if (index != 0) {
         grout_handover__absorb(cta, actor, get_past(machine, index)->set,
-                               grout_cta__head(cta)->index, GROUT_EDGE_ENGINE);
+                               grout_cta__head(cta)->index, GROUT_EDGE_ENGINE_AWAY);
     }
 }
 
@@ -306,7 +307,7 @@ static void note_past(grout_machine *machine, uint32_t semaphore, uint32_t index
     if (get_past(machine, past)->set == 0) {
         get_past(machine, past)->set = grout_handover__new(machine);
     }
-    grout_handover__join(machine, get_past(machine, past)->set, set, GROUT_EDGE_ENGINE);
+    grout_handover__join(machine, get_past(machine, past)->set, set, GROUT_EDGE_ENGINE_AWAY);
 }
 
 static void take_units(grout_machine *machine, void *payload, uint32_t index, uint32_t units) {

@@ -258,29 +258,33 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
 }
 
 /*
- * How many barriers of its CTA the reading actor knows a phase of. Barriers of which it knew none
- * at its last read, and does now, are marked with the new number.
+ * How many barriers of its cluster the reading actor knows a phase of. Barriers of which it knew
+ * none at its last read, and does now, are marked with the new number.
  */
 static uint16_t count_told(const access_context *context, grout_cta_state *reader) {
     const grout_checker *checker = context->checker;
     const grout_clock_shape *shape = &checker->shape;
     const grout_event *event = context->event;
     uint32_t actor = grout_checker__get_local(checker, &event->origin);
-    uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
-    uint32_t elements = checker->local_elements;
+    uint32_t barriers = shape->barrier_count;
     grout_thread_history *thread = &reader->notes.threads[actor];
-    uint16_t *since = &reader->facts.told_since[(size_t)actor * elements];
-    const uint32_t *phases =
-        &event->clocks->known[grout_clock_ph(shape, grout_clock_barrier(shape, rank, 0))];
+    uint16_t *since = &reader->facts.told_since[(size_t)actor * barriers];
+    const uint32_t *phases = &event->clocks->known[grout_clock_ph(shape, 0)];
     uint16_t told = thread->told;
-    for (uint32_t i = 0; i < elements; i++) {
+    for (uint32_t i = 0; i < barriers; i++) {
         told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
     }
-    for (uint32_t i = 0; told > thread->told && i < elements; i++) {
+    for (uint32_t i = 0; told > thread->told && i < barriers; i++) {
         since[i] = phases[i] > 0 && since[i] == 0 ? told : since[i];
     }
     thread->told = told;
     return told;
+}
+
+static const uint16_t *find_told_since(void *payload, uint32_t cta) {
+    const access_context *context = payload;
+    const grout_cta_state *state = grout_checker__get_cta(context->checker, cta);
+    return state == NULL ? NULL : state->facts.told_since;
 }
 
 static bool is_write_lost(void *payload, const grout_entry *copy) {
@@ -329,6 +333,7 @@ static void set_rules(access_context *context) {
     rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->run.ended_ctas;
     rules->ended_words = checker->run.ended_words;
     rules->wgmma_shapes = checker->wgmma_shapes;
+    rules->find_told_since = find_told_since;
     rules->is_write_lost = is_write_lost;
     rules->is_fenced_by_own = checker->strict_fences ? is_fenced_by_own : NULL;
     rules->report = report_conflict;
@@ -336,30 +341,24 @@ static void set_rules(access_context *context) {
     rules->entry = make_entry(checker, context->event);
 }
 
-/* Finds the states of the CTA whose memory it is, and of the one that leads its pair, if there are
- * pairs. Each may be new, and then others have moved. */
-static grout_cta_state *find_owner(access_context *context, grout_cta_state **leader_out) {
+/* The state of the CTA whose memory it is. It may be new, and then others have moved. */
+static grout_cta_state *find_owner(access_context *context) {
     grout_checker *checker = context->checker;
     const uint32_t owner = context->rules.owner;
-    const uint32_t leader = owner - grout_checker__get_rank(checker, owner) % GROUT_PAIR;
-    *leader_out = NULL;
     context->owner = grout_checker__find_cta(checker, owner);
-    if (checker->has_pairs && context->owner) {
-        (void)grout_checker__find_cta(checker, leader);
+    if (context->owner != NULL && context->event->origin.cta != owner) {
+        (void)grout_checker__find_cta(checker, context->event->origin.cta);
         context->owner = grout_checker__find_cta(checker, owner);
-        *leader_out = grout_checker__find_cta(checker, leader);
     }
     return context->owner;
 }
 
-/* What the reading actor knows of barriers: those of its own CTA, or with a pair, where the MMAs of
- * one CTA read what lies in both, of the CTA that leads. */
-static void note_reader(access_context *context, grout_cta_state *leader) {
-    context->rules.told_since = context->owner->facts.told_since;
-    context->rules.leader_told_since = leader == NULL ? NULL : leader->facts.told_since;
+/* What the reading actor knows of the barriers of its cluster. */
+static void note_reader(access_context *context) {
     if (grout_rules__is_consumption(&context->rules)) {
-        const bool is_own = context->event->origin.cta == context->rules.owner;
-        context->rules.entry.told = count_told(context, is_own ? context->owner : leader);
+        grout_cta_state *reader =
+            grout_checker__find_cta(context->checker, context->event->origin.cta);
+        context->rules.entry.told = reader == NULL ? 0 : count_told(context, reader);
     }
 }
 
@@ -369,7 +368,6 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     access_context context = {.checker = checker, .event = event};
     const grout_visitor plain = {grout_rules__visit, &context.rules};
     const grout_visitor keeping = {visit_keeping, &context};
-    grout_cta_state *leader = NULL;
     checker->run.accesses++;
     if (checker->info.earlier_count > 0 && !grout_checker__compare_grids(checker, event)) {
         return grout_checker__fail(checker);
@@ -378,13 +376,13 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
         return true; /* an 'in' array: nobody writes it */
     }
     set_rules(&context);
-    if (!find_owner(&context, &leader)) {
+    if (!find_owner(&context)) {
         return !checker->has_failed && access_ended(&context);
     }
     context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
     context.shadow =
         grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
-    note_reader(&context, leader);
+    note_reader(&context);
     if (!grout_shadow__access(context.shadow, context.plane, home->offset, access,
                               checker->values ? &keeping : &plain)) {
         return checker->has_failed ? false : grout_checker__fail(checker);

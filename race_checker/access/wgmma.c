@@ -59,8 +59,6 @@ bool grout_checker__find_shapes(grout_checker *checker) {
         } else if (rule == GROUT_RULE_TCGEN05_COPY) {
             checker->wgmma_shapes[i] = GROUT_SHAPE_OF_COPY;
         }
-        checker->has_pairs |= (rule == GROUT_RULE_TCGEN05 || rule == GROUT_RULE_TCGEN05_COPY) &&
-                              grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXIS) != 0;
     }
     return checker->wgmma_shapes != NULL;
 }

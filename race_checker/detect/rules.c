@@ -2,59 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
+#include "grout/facts.h"
+#include "grout/spaces.h"
+
 #include "invariant.h"
 #include "readers.h"
 #include "tensor.h"
-grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
-                                           uint32_t *index_out) {
-    const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
-                               [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
-                               [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
-                               [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
-                               [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
-                               [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
-                               [GROUT_MECHANISM_GRID] = grout_clock_gd(shape),
-                               [GROUT_MECHANISM_TCGEN05] = grout_clock_tc(shape, 0),
-                               [GROUT_MECHANISM_TMEM_LOAD] = grout_clock_tl(shape, 0),
-                               [GROUT_MECHANISM_TMEM_STORE] = grout_clock_ts(shape, 0),
-                               [GROUT_MECHANISM_SEALED] = grout_clock_sealed(shape),
-                               [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
-                               [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
-    uint32_t mechanism = sizeof starts / sizeof *starts - 1;
-    GROUT_ASSERT(component < grout_clock_size(shape));
-    while (component < starts[mechanism]) {
-        mechanism--;
-    }
-    if (index_out) {
-        *index_out = component - starts[mechanism];
-    }
-    return (grout_mechanism)mechanism;
-}
 
 /* ---- entries ---- */
-
-uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry) {
-    return grout_clock_actor(
-        shape, entry->origin.cta % shape->cta_count,
-        grout_clock_local_actor(shape, entry->origin.thread, entry->origin.warp));
-}
-
-uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic) {
-    uint32_t flags = GROUT_ENTRY_PRESENT;
-    flags |= agent == GROUT_AGENT_ENGINE ? GROUT_ENTRY_ASYNC : 0u;
-    flags |= agent == GROUT_AGENT_GENERIC_ENGINE ? GROUT_ENTRY_GENERIC_ENGINE : 0u;
-    flags |= is_write ? GROUT_ENTRY_WRITE : 0u;
-    flags |= is_atomic ? GROUT_ENTRY_ATOMIC : 0u;
-    return (uint8_t)flags;
-}
-
-uint8_t grout_entry__get_agent(const grout_entry *entry) {
-    if (entry->flags & GROUT_ENTRY_ASYNC) {
-        return GROUT_AGENT_ENGINE;
-    }
-    return entry->flags & GROUT_ENTRY_GENERIC_ENGINE ? GROUT_AGENT_GENERIC_ENGINE
-                                                     : GROUT_AGENT_ACTOR;
-}
 
 /* Whether it goes through the async proxy. */
 static bool is_async(const grout_entry *entry) {
@@ -129,6 +84,32 @@ static bool is_issue_known(const grout_rules *rules, const grout_entry *earlier)
                        earlier->epoch);
 }
 
+/* Whether the access looks at what is there; a write does not. */
+static bool looks(const grout_rules *rules) {
+    return !is_write(&rules->entry) || is_atomic(&rules->entry);
+}
+
+/* Whether it has to see what was written before it in the memory of a CTA, and not only to know
+ * that it is over. Who writes over a slot of SMEM has not: the slot is given back. A product may be
+ * added to what is there. */
+static bool has_to_see(const grout_rules *rules) {
+    return grout_space_is_of_cta(rules->space) &&
+           (looks(rules) || grout_space_needs_tensor_order(rules->space));
+}
+
+/* Where it is counted that what an access did can be seen. */
+static uint32_t get_seen(const grout_rules *rules, const grout_entry *entry) {
+    return is_by_engine(entry) ? grout_clock_seen(rules->shape, entry->component)
+                               : entry->component;
+}
+
+bool grout_rules__is_seen(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+    const grout_travel travel = grout_fact_get_travel(grout_space_is_of_launch(rules->space),
+                                                      is_by_engine(earlier), is_write(earlier));
+    return travel != GROUT_TRAVEL_SEEN || !has_to_see(rules) ||
+           rules->clocks->known[get_seen(rules, earlier)] >= number;
+}
+
 static bool is_published_gmem(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number) {
     return has_reached(grout_clocks_find_gmem(rules->clocks, earlier->cluster), earlier->component,
@@ -153,7 +134,7 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
     if (grout_space_needs_tensor_order(rules->space)) {
         return grout_tensor__is_ordered(rules, earlier, number);
     }
-    if (!is_known(rules, earlier, number)) {
+    if (!is_known(rules, earlier, number) || !grout_rules__is_seen(rules, earlier, number)) {
         return false;
     }
     if (is_async(earlier)) { /* completion implies visibility */
@@ -164,7 +145,9 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
     }
     if (grout_space_needs_commit_smem(rules->space)) {
         uint32_t rank = rules->owner % rules->shape->cta_count;
-        return grout_clocks_get_smem(rules->clocks, rank)[earlier->component] >= number;
+        const uint32_t *published = grout_clocks_get_smem(rules->clocks, rank);
+        return published[has_to_see(rules) ? get_seen(rules, earlier) : earlier->component] >=
+               number;
     }
     if (!grout_space_needs_commit_gmem(rules->space)) {
         return true; /* registers: each wgmma begins with their fence */
@@ -232,13 +215,10 @@ static bool is_wgmma(const grout_rules *rules, const grout_entry *entry) {
                                get_mechanism(rules, entry) == GROUT_MECHANISM_TCGEN05);
 }
 
-/* A read that its thread must have waited for a load to make: by the thread, or by its MMA, which
- * reads what the other CTA of a pair loads, too. */
+/* A read that its thread must have waited for a load to make: by the thread, or by its MMA. Each
+ * may read what lies in another CTA. */
 static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
-    const bool is_own = entry->origin.cta == rules->owner;
-    const bool is_of_leader = rules->leader_told_since != NULL;
-    return !is_write(entry) && ((is_own && !is_by_engine(entry)) ||
-                                ((is_own || is_of_leader) && is_wgmma(rules, entry)));
+    return !is_write(entry) && (!is_by_engine(entry) || is_wgmma(rules, entry));
 }
 
 bool grout_rules__is_consumption(const grout_rules *rules) {
@@ -261,13 +241,12 @@ static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
 static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
                                           const grout_entry *read, bool read_is_later) {
     const grout_clock_shape *shape = rules->shape;
-    uint32_t elements = shape->barrier_count / shape->cta_count;
-    uint32_t element = (load->component - grout_clock_ph(shape, 0)) % elements;
+    uint32_t barrier = load->component - grout_clock_ph(shape, 0);
     uint32_t actor = grout_clock_local_actor(shape, read->origin.thread, read->origin.warp);
-    const uint16_t *told_since =
-        read->origin.cta == rules->owner ? rules->told_since : rules->leader_told_since;
-    GROUT_ASSERT(told_since != NULL && actor < shape->actor_count / shape->cta_count);
-    uint32_t since = told_since[(size_t)actor * elements + element];
+    const uint16_t *told_since = rules->find_told_since(rules->payload, read->origin.cta);
+    GROUT_ASSERT(actor < shape->actor_count / shape->cta_count);
+    uint32_t since =
+        told_since == NULL ? 0 : told_since[(size_t)actor * shape->barrier_count + barrier];
     bool is_told = since != 0 && since <= read->told;
     grout_conflict conflict = {.code = get_race(rules)};
     if (!is_told) {
@@ -308,6 +287,7 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
     case GROUT_MECHANISM_TMEM_LOAD:
     case GROUT_MECHANISM_TMEM_STORE:
     case GROUT_MECHANISM_SEALED:
+    case GROUT_MECHANISM_SEEN:
     case GROUT_MECHANISM_LOST:
     case GROUT_MECHANISM_EPOCH:
     case GROUT_MECHANISM_ACCESS:
@@ -403,10 +383,11 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
         conflict = grout_tensor__judge(rules, earlier);
         return conflict.code == GROUT_DIAG_NONE ? judge_race(rules, earlier) : conflict;
     }
-    if (is_known(rules, earlier, earlier->number)) {
+    const bool is_over = is_known(rules, earlier, earlier->number);
+    if (is_over && grout_rules__is_seen(rules, earlier, earlier->number)) {
         return judge_unpublished(rules, earlier);
     }
-    if (is_lost(rules, earlier)) {
+    if (is_over || is_lost(rules, earlier)) {
         conflict.code = GROUT_DIAG_INSUFFICIENT_SCOPE;
         return conflict;
     }
@@ -424,10 +405,13 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
 
 /* ---- an access against a record ---- */
 
-/* In a memory with one copy, a read that saw the writes, and is over, vouches for them. */
+/* In a memory with one copy, a read that saw the writes, and is over, vouches for them. To one that
+ * looks at them it does so along edges that carry what can be seen. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
     for (uint32_t i = 0; grout_space_is_of_cta(rules->space) && i < count; i++) {
-        if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches)) {
+        if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches) &&
+            (!looks(rules) ||
+             rules->clocks->known[get_seen(rules, &readers[i])] >= readers[i].vouches)) {
             return true;
         }
     }

@@ -25,6 +25,7 @@ typedef enum grout_mechanism {
     GROUT_MECHANISM_TMEM_LOAD,
     GROUT_MECHANISM_TMEM_STORE,
     GROUT_MECHANISM_SEALED, /* no access is over by it */
+    GROUT_MECHANISM_SEEN,   /* nor by this alone */
     GROUT_MECHANISM_ACCESS,
     GROUT_MECHANISM_BULK_WRITE
 } grout_mechanism;
@@ -68,12 +69,11 @@ typedef struct grout_rules {
      */
     const uint32_t *wgmma_shapes;
     /*
-     * The owner's, at [actor in its CTA * barriers of one CTA + element]: the 'told' of the actor's
-     * first read that knew of a phase of the barrier; 0: no read did. A read whose own 'told' is no
-     * less knew of one too. SMEM only.
+     * The facts of a CTA, at [actor in it * barriers of the cluster + barrier]: the 'told' of the
+     * actor's first read that knew of a phase of the barrier; 0: no read did. A read whose own
+     * 'told' is no less knew of one too. NULL: the CTA has ended. SMEM only.
      */
-    const uint16_t *told_since;
-    const uint16_t *leader_told_since; /* the same of the CTA that leads the owner's pair */
+    const uint16_t *(*find_told_since)(void *payload, uint32_t cta);
     /* Whether the later actor heard, by an edge that carries no memory facts, from a thread that
      * had waited for the write of this bulk copy. NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);
@@ -96,6 +96,8 @@ uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entr
 /* The flags of an access by an agent. */
 uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic);
 uint8_t grout_entry__get_agent(const grout_entry *entry);
+/* Whether an access that is known to be over can be seen, too, where this one has to see it. */
+bool grout_rules__is_seen(const grout_rules *rules, const grout_entry *earlier, uint32_t number);
 /* Whether the recorded access is over, and visible, before this one. */
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
 /* What is wrong between a recorded access and this one; one of them is a write. */

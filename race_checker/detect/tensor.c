@@ -18,7 +18,7 @@ static bool is_write(const grout_entry *entry) {
     return entry->flags & GROUT_ENTRY_WRITE;
 }
 
-/* Whether it is over, as far as the actor may rely on that. */
+/* Whether it is over, as far as the fences of the tensor core say. */
 static bool is_admitted(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
     return rules->clocks->admitted[grout_clock_admitted(rules->shape, earlier->component)] >=
            number;
@@ -74,13 +74,15 @@ static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) 
 
 bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number) {
-    return is_admitted(rules, earlier, number) || are_pipelined(rules, earlier);
+    return (is_admitted(rules, earlier, number) && grout_rules__is_seen(rules, earlier, number)) ||
+           are_pipelined(rules, earlier);
 }
 
 /* Somebody knows that it is over, or that it was issued: what is missing there? */
 static grout_diag_code get_code(const grout_rules *rules, const grout_entry *earlier) {
     if (rules->clocks->known[earlier->component] >= earlier->number) {
-        return GROUT_DIAG_TENSOR_CORE_ORDER;
+        return is_admitted(rules, earlier, earlier->number) ? GROUT_DIAG_INSUFFICIENT_SCOPE
+                                                            : GROUT_DIAG_TENSOR_CORE_ORDER;
     }
     switch ((unsigned)get_mechanism(rules, earlier)) {
     case GROUT_MECHANISM_TMEM_LOAD:

@@ -50,8 +50,8 @@ typedef struct grout_reported {
  * copied and hashed whole (see FACTS in slot.c).
  */
 typedef struct grout_cta_facts {
-    grout_wait_mark *waits;   /* [local actor * local_elements + element] */
-    uint16_t *told_since;     /* the same: see grout_rules */
+    grout_wait_mark *waits; /* [local actor * local_elements + element] */
+    uint16_t *told_since;   /* [local actor * barriers of the cluster + barrier]: see grout_rules */
     grout_reported *reported; /* by local actor */
     /* by local actor: its arrive on the cluster's barrier that it has not waited for; 0: none */
     grout_op_id *rendezvous;
@@ -157,7 +157,6 @@ struct grout_checker {
     grout_diags *diags;
     uint32_t max_findings;
     bool strict_fences, has_launch;
-    bool has_pairs;                     /* some MMA works for both CTAs of a pair */
     bool has_failed;                    /* for good */
     const struct grout_checker *judged; /* whose racing writes are compared: then it has values */
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */

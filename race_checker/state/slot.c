@@ -10,7 +10,14 @@
 #include <string.h>
 
 /* What a slot has how many of. */
-typedef enum array_size { PER_ACTOR, PER_WAIT, PER_NAMED, PER_VISIT, PER_OBJECT } array_size;
+typedef enum array_size {
+    PER_ACTOR,
+    PER_WAIT,
+    PER_BARRIER,
+    PER_NAMED,
+    PER_VISIT,
+    PER_OBJECT
+} array_size;
 
 /* An array of a block: where its pointer stands, and its items. */
 typedef struct array_place {
@@ -23,7 +30,7 @@ typedef struct array_place {
     { offsetof(TYPE, MEMBER), sizeof *((TYPE *)0)->MEMBER, COUNT }
 
 static const array_place FACTS[] = {PLACE(grout_cta_facts, waits, PER_WAIT),
-                                    PLACE(grout_cta_facts, told_since, PER_WAIT),
+                                    PLACE(grout_cta_facts, told_since, PER_BARRIER),
                                     PLACE(grout_cta_facts, reported, PER_ACTOR),
                                     PLACE(grout_cta_facts, rendezvous, PER_ACTOR),
                                     PLACE(grout_cta_facts, increases, PER_ACTOR),
@@ -45,6 +52,7 @@ enum { FACT_COUNT = sizeof FACTS / sizeof *FACTS, NOTE_COUNT = sizeof NOTES / si
 static size_t get_count(const grout_checker *checker, array_size count) {
     const size_t per_actor[] = {[PER_ACTOR] = 1,
                                 [PER_WAIT] = checker->local_elements,
+                                [PER_BARRIER] = checker->shape.barrier_count,
                                 [PER_NAMED] = GROUT_NAMED_MAX,
                                 [PER_VISIT] = checker->sync_op_count};
     if (count == PER_OBJECT) {

@@ -115,7 +115,7 @@ class ActorOps:
             key = (cta, thread, number) if it.kind_of == "warps" else (cta, number, -2)
             child = Actor(key, pc, dict(actor.env), actor.know, actor.key)
             child.trace = hash((actor.trace, key))
-            child.tensor = actor.tensor
+            child.tensor, child.tensor_seen = actor.tensor, actor.tensor_seen
             self.admit(state, child)
             if it.kind_of == "warps":
                 child.env[it.warp] = number
@@ -133,6 +133,7 @@ class ActorOps:
             parent.know = join(parent.know, child.know)
             parent.trace = hash((parent.trace, child.trace))
             parent.tensor |= child.tensor
+            parent.tensor_seen |= child.tensor_seen
             if child.key[1] == parent.key[1]:
                 for key, count in child.waits.items():
                     parent.waits[key] = max(parent.waits.get(key, 0), count)
@@ -201,7 +202,7 @@ class ActorOps:
         if mask == 0:
             return
         new = Access(place, mask, mode, proxy, scope, actor.cta, actor.key, bit, know or actor.know, is_async, line,
-                     owner, shape, actor.tensor)
+                     owner, shape, actor.tensor, actor.tensor_seen)
         if owner in state.ended:
             self.report("exit", line, 0)
         for old in state.accesses:
@@ -228,12 +229,14 @@ class ActorOps:
         self.report("exit" if new.mode == "end" else kind, old.line, new.line, ruling)
 
     def is_vouched(self, state, old, new):
-        """Whether an engine read or overwrote all of it in between, in order, and is over in time."""
-        if old.place[0] != "smem" or old.is_async:
+        """Whether an engine read or overwrote all of it in between, in order, and is over in time; for who looks at it,
+        as far as that can be seen."""
+        if old.place[0] != "smem" or (old.is_async and old.mode == "r"):
             return False
         shared = old.mask & new.mask
+        known = new.know.here if order.looks(new) else new.know.time
         return any(a.is_async and (a.mode != "r" or old.mode != "r") and a.place == old.place and not shared & ~a.mask
-                   and order.is_ordered(old, a, state.fences) and new.know.time & a.bit for a in state.accesses)
+                   and order.is_ordered(old, a, state.fences) and known & a.bit for a in state.accesses)
 
     def fence(self, state, actor, it):
         bit = self.event(state, actor, "fence", actor.pc)

@@ -5,6 +5,7 @@ started has written'. The order is kept as sets of bits, one set for each relati
 
   causality   base causality order (PTX ISA, Causality Order): program order and 'synchronizes', closed
   time        the same, with edges that are relaxed or out of scope as well: what has happened, not what is visible
+  here        time, but of these edges only those within a CTA
   observed    causality, and in front of it one step of observation order (Causality Order, second way)
 
 The end of an asynchronous operation is an event whose past is empty: it is in order with the operation's own accesses
@@ -14,28 +15,29 @@ SPDX-License-Identifier: Apache-2.0
 """
 import collections
 
-Know = collections.namedtuple("Know", "causality time observed")
-NOTHING = Know(0, 0, 0)
+Know = collections.namedtuple("Know", "causality time observed here")
+NOTHING = Know(0, 0, 0, 0)
 SCOPES = {"cta": 1, "cluster": 2, "gpu": 3, "sys": 4}
 
 
 def join(a, b):
-    return Know(a.causality | b.causality, a.time | b.time, a.observed | b.observed)
+    return Know(a.causality | b.causality, a.time | b.time, a.observed | b.observed, a.here | b.here)
 
 
 def bits(these):
-    return Know(these, these, these)
+    return Know(these, these, these, these)
 
 
-def only_time(know):
-    """What a relaxed edge hands on."""
-    return Know(0, know.time, 0)
+def only_time(know, is_same_cta):
+    """What a relaxed edge hands on, within a CTA or to another one."""
+    return Know(0, know.time, 0, know.here if is_same_cta else 0)
 
 
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
-# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor memory.
-Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape tensor",
-                                defaults=(0,))
+# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor memory; seen: of that, what edges
+# have brought that are in 'here'.
+Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape tensor seen",
+                                defaults=(0, 0))
 # A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask), executed in which CTA, for the SMEM of which CTAs (None: all), its
 # bit, what it knew, and in whose program order it is.
 Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")
@@ -68,10 +70,10 @@ def find_fences(x, y, fences):
             and y.know.causality & f.bit]
 
 
-def has_fence(x, y, fences, in_time=False):
+def has_fence(x, y, fences, relation="causality"):
     """Whether one of them comes after x. In global memory it has to be one of the CTA that starts y: a proxy fence
     takes effect in the thread block that executes it."""
-    return any((f.know.time if in_time else f.know.causality) & x.bit and (f.space == "smem" or f.cta == y.cta)
+    return any(getattr(f.know, relation) & x.bit and (f.space == "smem" or f.cta == y.cta)
                for f in find_fences(x, y, fences))
 
 
@@ -112,11 +114,23 @@ def is_over_in_time(x):
     return x.is_async and (x.mode == "r" or x.place[0] != "gmem") or x.place[0] == "barrier"
 
 
+def looks(y):
+    """Whether an access looks at what is there."""
+    return y.mode in ("r", "a")
+
+
+def is_known_in_time(x, y, fences):
+    """Whether y knows x to be over, as far as it has to: what an engine has written, and y looks at, has to be seen. An
+    edge between CTAs shows it only if its scopes hold both."""
+    relation = "here" if x.mode != "r" and x.place[0] == "smem" and looks(y) else "time"
+    return getattr(y.know, relation) & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, relation))
+
+
 def find_ruling(x, y, fences, cluster):
     """The ruling by which two accesses are in order after all, or None."""
     if x.place[0] == "barrier" and x.proxy == "tensor" and y.mode == "end" and x.cta == x.owner:
         return "drained"
-    if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
+    if is_over_in_time(x) and is_known_in_time(x, y, fences):
         return "time"
     if x.thread[0] == "launch" and y.know.time & x.bit:
         return "grid"

@@ -7,15 +7,18 @@ import collections
 from order import NOTHING
 
 # A barrier in SMEM. releases: (scope, CTA, Know) of the arrivals of the newest complete phase,
-# open_releases of the open one; time and seen: what arrivals hand on through relaxed edges and by observation.
+# open_releases of the open one; time and seen: what arrivals hand on through relaxed edges and by observation; here: what those of
+# its own CTA do, and engines.
 Barrier = collections.namedtuple(
-    "Barrier", "is_alive count pending bytes phases releases time seen open_releases open_time open_seen")
+    "Barrier", "is_alive count pending bytes phases releases time seen here open_releases open_time open_seen open_here")
 # A location of atomics or a semaphore: the read-modify-writes so far as one chain of observation.
-Cell = collections.namedtuple("Cell", "value total chain last time seen")
-# A barrier where threads meet: those of the open round, and what each complete round hands on.
-Meeting = collections.namedtuple("Meeting", "arrived open rounds")
+# here: pairs of a CTA, and what its operations hand on to each other.
+Cell = collections.namedtuple("Cell", "value total chain last time seen here", defaults=(frozenset(),))
+# A barrier where threads meet: those of the open round, and what each complete round hands on: to all, and within a
+# CTA (here, as of a cell).
+Meeting = collections.namedtuple("Meeting", "arrived open rounds here", defaults=(frozenset(),))
 
-FRESH = Barrier(False, 0, 0, 0, 0, frozenset(), 0, 0, frozenset(), 0, 0)
+FRESH = Barrier(False, 0, 0, 0, 0, frozenset(), 0, 0, 0, frozenset(), 0, 0, 0)
 EMPTY_CELL = Cell(0, 0, frozenset(), None, 0, 0)
 EMPTY_MEETING = Meeting(frozenset(), NOTHING, ())
 
@@ -24,7 +27,7 @@ class Actor:
     """A thread, a partition or a warp: key = (CTA, thread, warp); warp is -1 outside warp_map, -2 in a partition."""
 
     __slots__ = ("key", "pc", "env", "know", "waits", "spins", "status", "parent", "trace", "round", "stage",
-                 "tensor")
+                 "tensor", "tensor_seen")
 
     def __init__(self, key, pc, env, know, parent=None):
         self.key, self.pc, self.env, self.know, self.parent = key, pc, env, know, parent
@@ -34,7 +37,7 @@ class Actor:
         self.trace = hash(key)  # stands for all that it has done
         self.round = {}  # meeting: the round in which it came
         self.stage = 0  # of an instruction with two steps
-        self.tensor = 0  # what it knows of tensor memory, see tensor.py
+        self.tensor = self.tensor_seen = 0  # what it knows of tensor memory, see tensor.py
 
     def copy(self):
         other = Actor.__new__(Actor)

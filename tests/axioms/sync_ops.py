@@ -73,9 +73,10 @@ class SyncOps(TensorOps):
         self.learn(actor, bits(bit))
         know = actor.know
         entry = frozenset([(scope, actor.cta, know)]) if releases else frozenset()
-        self.change(state, key, line, entry, know.time, bit, count, expects, drops)
+        weak = only_time(know, actor.cta == key[1])
+        self.change(state, key, line, entry, weak._replace(observed=bit), count, expects, drops)
 
-    def change(self, state, key, line, entry, time, seen, count, bytes_, drops=False):
+    def change(self, state, key, line, entry, weak, count, bytes_, drops=False):
         """One operation on a barrier; it completes the phase if nothing is missing any more. A wait makes visible what
         was released during the phase that it observes (PTX ISA, mbarrier.test_wait), not in phases before it."""
         it = self.barrier(state, key)
@@ -83,11 +84,13 @@ class SyncOps(TensorOps):
             self.report("too-many", line, 0)
         it = it._replace(pending=max(it.pending - count, 0), bytes=it.bytes + bytes_,
                          count=it.count - (count if drops else 0), open_releases=it.open_releases | entry,
-                         open_time=it.open_time | time, open_seen=it.open_seen | seen)
+                         open_time=it.open_time | weak.time, open_seen=it.open_seen | weak.observed,
+                         open_here=it.open_here | weak.here)
         if it.pending == 0 and it.bytes == 0 and it.is_alive:
             it = it._replace(phases=it.phases + 1, pending=it.count, releases=it.open_releases,
                              time=it.time | it.open_time, seen=it.seen | it.open_seen,
-                             open_releases=frozenset(), open_time=0, open_seen=0)
+                             here=it.here | it.open_here, open_releases=frozenset(), open_time=0, open_seen=0,
+                             open_here=0)
         state.barriers[key] = it
 
     def acquire_phase(self, state, actor, it):
@@ -97,7 +100,7 @@ class SyncOps(TensorOps):
         barrier = self.barrier(state, key)
         acquires = it.attrs.get("order") != "relaxed"
         me = (self.scope(it, 4), actor.cta)
-        self.learn(actor, Know(0, barrier.time, barrier.seen))
+        self.learn(actor, Know(0, barrier.time, barrier.seen, barrier.here))
         for scope, cta, know in barrier.releases:
             if acquires and order.is_strong_pair((scope, cta), me, self.program.cluster):
                 self.learn(actor, know)
@@ -207,7 +210,8 @@ class SyncOps(TensorOps):
         self.access(state, actor, target, mode, it.line, bit << 2, proxy, scope=2, is_async=True)
         self.use(state, actor, key, it.line, bit << 2, know=know, is_async=True)
         self.learn(actor, bits(bit))
-        state.pending |= {("bytes", key, size, join(only_time(know), bits(bit << 1 | bit << 2)), it.line)}
+        weak = only_time(know, actor.cta == key[1])
+        state.pending |= {("bytes", key, size, join(weak, bits(bit << 1 | bit << 2)), it.line)}
 
     def do_try_cluster_cancel(self, state, actor, it):
         """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel). Where all
@@ -239,7 +243,7 @@ class SyncOps(TensorOps):
         bit = self.event(state, actor, "async arrive", key, over)
         self.use(state, actor, key, it.line, bit << 2, is_async=True)
         self.learn(actor, bits(bit))
-        past = only_time(actor.know) if it.attrs.get("order") == "relaxed" else actor.know
+        past = only_time(actor.know, actor.cta == key[1]) if it.attrs.get("order") == "relaxed" else actor.know
         state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
 
     def do_tcgen05_commit_arrive(self, state, actor, it):
@@ -252,14 +256,14 @@ class SyncOps(TensorOps):
         ctas = self.program.along(axes, actor.cta) if axes else [self.find_cta(actor, view)]
         issued = sum(self.list_operations(state, ("mma", actor.lane)))
         over = issued << 1 | issued << 2
-        know = only_time(actor.know)
         number = ("commit", actor.lane, len(self.list_operations(state, ("commit", actor.lane))))
         for cta in ctas:
             key = self.barrier_key(actor, view, cta)
             bit = self.event(state, actor, "commit", key, over)
             self.use(state, actor, key, it.line, bit << 2, is_async=True, proxy="tensor", shape=number)
             self.seal(state, actor, bit << 2, over)
-            state.pending |= {("arrive", key, 1, join(know, bits(over | bit << 2)), it.line)}
+            know = join(only_time(actor.know, actor.cta == cta), bits(over | bit << 2))
+            state.pending |= {("arrive", key, 1, know, it.line)}
             self.learn(actor, bits(bit))
         self.add_operation(state, ("commit", actor.lane), bit)
 
@@ -273,8 +277,7 @@ class SyncOps(TensorOps):
         if not self.barrier(state, key).is_alive:
             self.report("init", line, 0)
         entry = frozenset([(4, key[1], over)])
-        self.change(state, key, line, entry, over.time, over.observed, 1 if kind == "arrive" else 0,
-                    -amount if kind == "bytes" else 0)
+        self.change(state, key, line, entry, over, 1 if kind == "arrive" else 0, -amount if kind == "bytes" else 0)
 
     def count_bytes(self, view):
         size = self.program.objects[view["object"]]["bytes"]
@@ -317,9 +320,10 @@ class SyncOps(TensorOps):
         self.learn(actor, bits(bit))
         if key[0] == "block":
             self.seal(state, actor, bit)
-        given = only_time(actor.know) if relaxed else actor.know
+        given = only_time(actor.know, False) if relaxed else actor.know
         actor.round[key] = len(meeting.rounds)
-        state.meetings[key] = meeting._replace(arrived=meeting.arrived | {actor.key}, open=join(meeting.open, given))
+        state.meetings[key] = meeting._replace(arrived=meeting.arrived | {actor.key}, open=join(meeting.open, given),
+                                               here=add_here(meeting.here, actor))
         self.close_round(state, key, it)
 
     def close_round(self, state, key, it):
@@ -328,16 +332,17 @@ class SyncOps(TensorOps):
         if key[0] == "named":
             come = sum(1 if warp >= 0 else 4 for _, _, warp in meeting.arrived)
         if meeting.arrived and come >= self.count_missing(state, key, it):
-            state.meetings[key] = EMPTY_MEETING._replace(rounds=meeting.rounds + (meeting.open,))
+            state.meetings[key] = EMPTY_MEETING._replace(rounds=meeting.rounds + ((meeting.open, meeting.here),))
 
     def is_round_over(self, state, actor, key):
         return key in actor.round and len(state.meetings[key].rounds) > actor.round[key]
 
     def go(self, state, actor, it, relaxed=False):
         key = self.meeting(actor, it)
-        given = state.meetings[key].rounds[actor.round.pop(key)]
+        given, here = state.meetings[key].rounds[actor.round.pop(key)]
         bit = self.event(state, actor, "go", key, relaxed)
-        self.learn(actor, only_time(given) if relaxed else given)
+        self.learn(actor, only_time(given, False) if relaxed else given)
+        self.learn(actor, NOTHING._replace(here=get_here(here, actor)))
         self.learn(actor, bits(bit))
         if key[0] == "block":
             self.admit(state, actor)
@@ -401,14 +406,15 @@ class SyncOps(TensorOps):
         return cell
 
     def acquire(self, actor, cell, me, acquires):
-        self.learn(actor, Know(0, cell.time, cell.seen))
+        self.learn(actor, Know(0, cell.time, cell.seen, get_here(cell.here, actor)))
         for scope, cta, know in cell.chain:
             if acquires and order.is_strong_pair((scope, cta), me, self.program.cluster):
                 self.learn(actor, know)
 
     def release(self, actor, cell, me, bit, releases):
         chain = cell.chain | ({me + (actor.know,)} if releases else set())
-        return cell._replace(chain=merge(chain), last=me, time=cell.time | actor.know.time, seen=cell.seen | bit)
+        return cell._replace(chain=merge(chain), last=me, time=cell.time | actor.know.time, seen=cell.seen | bit,
+                             here=add_here(cell.here, actor))
 
     def do_semaphore_signal(self, state, actor, it):
         key, me = self.semaphore(actor, it), (self.scope(it, 4), actor.cta)
@@ -476,6 +482,15 @@ class SyncOps(TensorOps):
                 state.cells[key] = EMPTY_CELL._replace(value=self.value(actor, it.operands[1]))
             elif it.results and key[2] == where[1]:
                 actor.env[it.results[0]] = cell.value
+
+
+def get_here(entries, actor):
+    """What the operations of the actor's own CTA hand on."""
+    return dict(entries).get(actor.cta, 0)
+
+
+def add_here(entries, actor):
+    return frozenset({**dict(entries), actor.cta: get_here(entries, actor) | actor.know.here}.items())
 
 
 def merge(entries):

@@ -9,7 +9,8 @@ tcgen05.fence::after_thread_sync by the other one. Which operations have these f
            actor knew; a block barrier, a fork, the end of what was forked
   after    waits for such barriers; a block barrier, the begin of what was forked, a join
 
-The path between the two may be any that leads on in time. SMEM is no matter of this order: an MMA reads it by the
+The path between the two may be any that leads on in time. What was written in tensor memory has to be seen besides: of
+the edges between CTAs the path has only those whose scopes hold both. SMEM is no matter of this order: an MMA reads it by the
 async proxy, and is over for it when an edge in time says so.
 
 SPDX-License-Identifier: Apache-2.0
@@ -35,13 +36,20 @@ def is_pipelined(x, y):
 
 def follows(x, y):
     """Whether the issuer of y knows that x is over, or need not."""
-    return bool(y.tensor & x.bit) or is_pipelined(x, y)
+    return bool((y.tensor if x.mode == "r" else y.seen) & x.bit) or is_pipelined(x, y)
 
 
 def list_followers(x, mask, accesses):
     """Those after x that follow it in the pipeline, on all of these columns."""
     return [z for z in accesses[accesses.index(x) + 1:]
             if is_pipelined(x, z) and z.place == x.place and mask & ~z.mask == 0]
+
+
+def is_vouched(x, y, accesses):
+    """Whether a load, or an operand, that follows x is over before y, which writes over it."""
+    shared = x.mask & y.mask
+    return y.mode == "w" and any(z.mode == "r" and z.place == x.place and shared & ~z.mask == 0 and follows(x, z) and
+                                 y.tensor & z.bit for z in accesses)
 
 
 def is_tensor_ordered(x, y, accesses):
@@ -56,19 +64,20 @@ class TensorOps(ActorOps):
 
     def seal(self, state, actor, bit=0, covers=0):
         """A fence before: at an event that there is, or at a new one."""
+        seen = covers | actor.tensor_seen
         covers |= actor.tensor
         if covers == 0:
             return
         if bit == 0:
             bit = self.event(state, actor, "seal")
             self.learn(actor, bits(bit))
-        state.seals += ((bit, covers),)
+        state.seals += ((bit, covers, seen),)
 
     def admit(self, state, actor):
         """A fence after."""
-        for bit, covers in state.seals:
-            if actor.know.time & bit:
-                actor.tensor |= covers
+        for bit, covers, seen in state.seals:
+            actor.tensor |= covers if actor.know.time & bit else 0
+            actor.tensor_seen |= seen if actor.know.here & bit else 0
 
     # ---- operations --------------------------------------------------------------------------------
 
@@ -155,6 +164,7 @@ class TensorOps(ActorOps):
         self.learn(actor, bits(self.event(state, actor, it.name, actor.pc)))
         for bit in self.list_operations(state, (mode, actor.key[:2])):
             actor.tensor |= bit << 2
+            actor.tensor_seen |= bit << 2
 
     def tensor_commit_tmem(self, state, actor, it):
         self.tensor_wait_load_tmem(state, actor, it, "w")
@@ -163,5 +173,5 @@ class TensorOps(ActorOps):
         return any(over & z.bit for z in list_followers(old, old.mask, accesses))
 
     def judge_tensor(self, state, old, new):
-        if not is_tensor_ordered(old, new, state.accesses):
+        if not is_tensor_ordered(old, new, state.accesses) and not is_vouched(old, new, state.accesses):
             self.report("tensor", old.line, new.line)

@@ -29,18 +29,22 @@ static bool note_conflict(void *payload, const grout_conflict *conflict, const g
 
 /* As the checker counts them: see count_told in conflicts.c. */
 static uint16_t count_told(world *it, uint32_t actor) {
-    uint16_t *since = &it->told_since[get_cta(actor)][(size_t)(actor % THREADS) * ELEMENTS];
-    const uint32_t *phases =
-        &get_known(it, actor)[grout_clock_ph(&SHAPE, get_cta(actor) % CTAS * ELEMENTS)];
+    uint16_t *since = &it->told_since[get_cta(actor)][(size_t)(actor % THREADS) * BARRIERS];
+    const uint32_t *phases = &get_known(it, actor)[grout_clock_ph(&SHAPE, 0)];
     uint16_t told = it->told[actor];
-    for (uint32_t i = 0; i < ELEMENTS; i++) {
+    for (uint32_t i = 0; i < BARRIERS; i++) {
         told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
     }
-    for (uint32_t i = 0; i < ELEMENTS; i++) {
+    for (uint32_t i = 0; i < BARRIERS; i++) {
         since[i] = phases[i] > 0 && since[i] == 0 ? told : since[i];
     }
     it->told[actor] = told;
     return told;
+}
+
+static const uint16_t *find_told_since(void *payload, uint32_t cta) {
+    const world *it = payload;
+    return it->told_since[cta];
 }
 
 static void ask_checker(world *it, uint32_t id) {
@@ -68,7 +72,7 @@ static void ask_checker(world *it, uint32_t id) {
     const grout_run run = {y->first, 0, 1, y->end - y->first};
     const grout_access bytes = {.runs = &run, .run_count = 1};
     rules.entry = y->entry;
-    rules.told_since = it->told_since[rules.owner];
+    rules.find_told_since = find_told_since;
     if (grout_rules__is_consumption(&rules)) {
         rules.entry.told = count_told(it, y->actor);
     }
@@ -127,8 +131,8 @@ static void happen(world *it, const access *made) {
                                              y->writes, y->is_atomic);
     for (uint32_t i = 0; i < id; i++) {
         const access *x = &it->accesses[i];
-        if (x->by == PHASE && has(&knows->over, i) && x->element / ELEMENTS == y->cta) {
-            y->told |= 1u << x->element % ELEMENTS;
+        if (x->by == PHASE && has(&knows->over, i) && x->cluster == y->cluster) {
+            y->told |= 1u << x->element % BARRIERS;
         }
     }
     for (uint32_t i = y->first; i < y->end; i++) {
@@ -173,6 +177,12 @@ static void load(world *it, uint32_t actor, uint32_t space) {
     memcpy(done->clock, it->clocks[actor].known[cluster], sizeof done->clock);
     done->issued = filter(it, &it->knows[actor].issued, cluster);
     done->over = filter(it, &it->knows[actor].over, cluster);
+    if (get_cta(actor) == space) {
+        done->shown = filter(it, &it->knows[actor].shown, cluster);
+    } else {
+        memset(&done->clock[grout_clock_time_size(&SHAPE)], 0,
+               grout_clock_done_size(&SHAPE) * sizeof *done->clock);
+    }
     happen(it, &made);
     advance(it, actor); /* its clock travels with the completion */
 }
@@ -246,6 +256,7 @@ static void publish(world *it, uint32_t actor) {
         if (kind == 1 || (kind == 0 && c == own)) {
             join(clocks->smem[c], clocks->known[get_cluster(actor)], 0, SIZE);
             unite(&knows->published_smem[c], &all);
+            unite(&knows->published_shown[c], &knows->shown);
         }
     }
     if (kind == 2) {
@@ -272,6 +283,7 @@ static void hand_over_memory(world *it, uint32_t from, uint32_t to) {
     }
     for (uint32_t c = 0; c < CTAS && get_cluster(from) == get_cluster(to); c++) {
         unite(&knows->published_smem[c], &it->knows[from].published_smem[c]);
+        unite(&knows->published_shown[c], &it->knows[from].published_shown[c]);
         join(into->smem[c], clocks->smem[c], 0, SIZE);
         unite(&knows->fenced_gmem[c], &it->knows[from].fenced_gmem[c]);
         for (uint32_t of = 0; of < CLUSTERS; of++) {
@@ -285,9 +297,13 @@ static void hand_over(world *it, uint32_t from, uint32_t to, bool is_strong) {
     unite(&knows->issued, &it->knows[from].issued);
     unite(&knows->over, &it->knows[from].over);
     unite(&knows->heard, &it->knows[from].heard);
+    const bool is_same = get_cta(from) == get_cta(to);
     for (uint32_t c = 0; c < CLUSTERS; c++) {
         join(it->clocks[to].known[c], it->clocks[from].known[c], 0,
-             grout_clock_engine_size(&SHAPE));
+             is_same ? grout_clock_engine_size(&SHAPE) : grout_clock_time_size(&SHAPE));
+    }
+    if (is_strong || is_same) {
+        unite(&knows->shown, &it->knows[from].shown);
     }
     if (is_strong) {
         hand_over_memory(it, from, to);
@@ -302,16 +318,22 @@ static void learn(world *it, uint32_t actor, milestone by, uint32_t component, u
         const access *x = &it->accesses[i];
         if (x->by == by && x->actor == actor && x->sequence <= number) {
             add(by == BULK_WRITE ? &it->knows[actor].written : &it->knows[actor].over, i);
+            add(&it->knows[actor].shown, i);
         }
     }
     *known = *known < number ? number : *known;
+    if (by != BULK_WRITE) {
+        uint32_t *shown = &get_known(it, actor)[grout_clock_seen(&SHAPE, component)];
+        *shown = *shown < number ? number : *shown;
+    }
 }
 
 static void wait_for_phase(world *it, uint32_t actor) {
     uint32_t element = get_cta(actor) * ELEMENTS + draw(it, ELEMENTS);
     uint32_t number = draw(it, it->phases[element] + 1);
     uint32_t *known = get_known(it, actor);
-    uint32_t *phase = &known[grout_clock_ph(&SHAPE, element % (CTAS * ELEMENTS))];
+    const uint32_t component = grout_clock_ph(&SHAPE, element % BARRIERS);
+    uint32_t *phase = &known[component], *shown = &known[grout_clock_seen(&SHAPE, component)];
     const completion *done = &it->completions[element][number];
     if (number == 0) {
         return;
@@ -320,13 +342,16 @@ static void wait_for_phase(world *it, uint32_t actor) {
         const access *x = &it->accesses[i];
         if (x->by == PHASE && x->element == element && x->sequence <= number) {
             add(&it->knows[actor].over, i);
+            add(&it->knows[actor].shown, i);
             add(&it->knows[actor].issued, i);
         }
     }
     unite(&it->knows[actor].issued, &done->issued);
     unite(&it->knows[actor].over, &done->over);
+    unite(&it->knows[actor].shown, &done->shown);
     join(known, done->clock, grout_clock_x(&SHAPE, 0), grout_clock_engine_size(&SHAPE));
     *phase = *phase < number ? number : *phase;
+    *shown = *shown < number ? number : *shown;
 }
 
 static void wait_for_groups(world *it, uint32_t actor) {

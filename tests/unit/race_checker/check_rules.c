@@ -129,11 +129,15 @@ static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *pu
     if (knows != NOTHING) {
         known[grout_clock_x(&SHAPE, actor)] = NUMBER;
     }
-    if (knows == IN_TIME || knows == PUBLISHED) {
+    const bool has_seen =
+        x->component >= grout_clock_br(&SHAPE, 0) && x->component < grout_clock_time_size(&SHAPE);
+    const uint32_t seen = has_seen ? grout_clock_seen(&SHAPE, x->component) : x->component;
+    if (knows == IN_TIME || knows == UNSEEN || knows == PUBLISHED) {
         known[x->component] = NUMBER;
+        known[seen] = knows == UNSEEN ? 0 : NUMBER;
     }
     if (knows == PUBLISHED) {
-        published[x->component] = NUMBER;
+        published[x->component] = published[seen] = NUMBER;
     }
     if (knows == NEXT_LIFE) {
         x->number = GROUT_ENTRY_NEVER_OVER;
@@ -147,15 +151,24 @@ static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *pu
     }
 }
 
+/* payload: what every CTA has. */
+static const uint16_t *find_told_since(void *payload, uint32_t cta) {
+    (void)cta;
+    return payload;
+}
+
 /* other: the cluster of Y, and of its clocks. */
 static grout_conflict judge_pair(const pair *it, uint32_t other) {
     const row *of = &it->row;
     uint32_t known[COUNTERS] = {0}, published[COUNTERS] = {0};
     grout_clocks clocks = {
         .cluster = other, .known = known, .published_smem = published, .published_gmem = published};
-    const uint16_t never_told[CTAS * 4] = {0};
-    grout_rules rules = {
-        .shape = &SHAPE, .clocks = &clocks, .space = of->space, .told_since = never_told};
+    uint16_t never_told[CTAS * 4] = {0};
+    grout_rules rules = {.shape = &SHAPE,
+                         .clocks = &clocks,
+                         .space = of->space,
+                         .find_told_since = find_told_since,
+                         .payload = never_told};
     grout_entry x = make_entry(of->x, of->x_writes, 0);
     x.origin.cta = it->x_cta;
     x.component = get_component(of->x, it->x_cta);
@@ -260,7 +273,7 @@ enum { TOLD_COUNT = sizeof TOLD / sizeof *TOLD };
 /* The same pair, unordered, in both orders of execution: the same code and primary place. */
 START_TEST(order_of_execution_has_no_part) {
     bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
-    uint16_t since[4] = {0};
+    uint16_t since[CTAS * 4] = {0};
     uint32_t none[COUNTERS] = {0};
     const grout_clocks clocks = {.known = none, .published_smem = none, .published_gmem = none};
     grout_entry load = make_entry(LOAD, true, 0);
@@ -268,10 +281,11 @@ START_TEST(order_of_execution_has_no_part) {
     grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = SMEM, .entry = read};
     grout_diag_code race = is_wgmma ? GROUT_DIAG_MMA_OPERAND_REUSE : GROUT_DIAG_SMEM_RACE;
     grout_conflict load_first, read_first;
-    rules.told_since = since;
+    rules.find_told_since = find_told_since;
+    rules.payload = since;
     read.component = rules.entry.component =
         is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1);
-    since[SHAPE.barrier_count / CTAS] = TOLD[_i / 2].since;
+    since[SHAPE.barrier_count] = TOLD[_i / 2].since;
     read.told = rules.entry.told = TOLD[_i / 2].told;
     load_first = grout_rules__judge(&rules, &load);
     rules.entry = load;
@@ -330,8 +344,9 @@ START_TEST(components_have_mechanisms) {
               {4, GROUT_MECHANISM_EPOCH, 0},       {8, GROUT_MECHANISM_BULK_READ, 0},
               {11, GROUT_MECHANISM_BULK_READ, 3},  {12, GROUT_MECHANISM_ASYNC_COPY, 0},
               {16, GROUT_MECHANISM_PHASE, 0},      {19, GROUT_MECHANISM_PHASE, 3},
-              {20, GROUT_MECHANISM_WGMMA, 0},      {24, GROUT_MECHANISM_ACCESS, 0},
-              {28, GROUT_MECHANISM_BULK_WRITE, 0}, {31, GROUT_MECHANISM_BULK_WRITE, 3}};
+              {20, GROUT_MECHANISM_WGMMA, 0},      {24, GROUT_MECHANISM_SEEN, 0},
+              {39, GROUT_MECHANISM_SEEN, 15},      {40, GROUT_MECHANISM_ACCESS, 0},
+              {44, GROUT_MECHANISM_BULK_WRITE, 0}, {47, GROUT_MECHANISM_BULK_WRITE, 3}};
     for (uint32_t i = 0; i < sizeof of / sizeof *of; i++) {
         uint32_t index = 99;
         ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, of[i].component, &index),

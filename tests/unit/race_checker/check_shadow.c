@@ -308,11 +308,17 @@ static void make_plane(grout_shadow *shadow, uint32_t rows, uint32_t pitch) {
     grout_shadow__set_plane(shadow, 0, (uint64_t)rows * pitch, pitch);
 }
 
+static const uint16_t *find_told_since(void *payload, uint32_t cta) {
+    static const uint16_t TOLD_SINCE[THREADS * BARRIERS] = {0, 1, 2, 1, 1, 0};
+    (void)payload;
+    (void)cta;
+    return TOLD_SINCE;
+}
+
 static void run_program(uint64_t seed, uint8_t space, uint32_t steps) {
     world *it = calloc(1, sizeof *it);
     grout_clocks clocks = {0};
-    static const uint16_t TOLD_SINCE[THREADS * BARRIERS] = {0, 1, 2, 1, 1, 0};
-    grout_rules rules = {.told_since = TOLD_SINCE,
+    grout_rules rules = {.find_told_since = find_told_since,
                          .shape = &SHAPE,
                          .clocks = &clocks,
                          .space = space,

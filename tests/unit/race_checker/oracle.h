@@ -20,8 +20,9 @@ enum {
     THREADS = 2,
     ELEMENTS = 2, /* barriers of a CTA */
     ACTORS = CLUSTERS * CTAS * THREADS,
-    MEMBERS = CTAS * THREADS, /* actors of a cluster */
-    SIZE = 7 * MEMBERS + CTAS * ELEMENTS,
+    MEMBERS = CTAS * THREADS,   /* actors of a cluster */
+    BARRIERS = CTAS * ELEMENTS, /* of a cluster */
+    SIZE = 10 * MEMBERS + 2 * BARRIERS,
     BYTES = 12,
     SPACES = CLUSTERS * CTAS + 1, /* the SMEM of each CTA; the last is GMEM */
     ACCESSES_MAX = 256,
@@ -50,19 +51,21 @@ typedef struct access {
     uint32_t actor, cta, cluster, space, first, end;
     uint32_t element;  /* PHASE: of the launch */
     uint32_t sequence; /* number in its mechanism */
-    uint32_t told;     /* bit e: its thread knew of a phase of element e of its CTA */
+    uint32_t told;     /* bit e: its thread knew of a phase of element e of its cluster */
     bool writes, is_async, is_atomic;
     uint8_t scope, width;
 } access;
 
 /* What a thread knows, as sets. */
 typedef struct knowledge {
-    id_set issued;               /* made, or issued */
-    id_set over;                 /* done by an engine; writes of bulk groups apart */
-    id_set written;              /* writes of bulk groups that are done */
-    id_set seen;                 /* plain accesses that are visible */
-    id_set heard;                /* would be, were every edge strong */
-    id_set published_smem[CTAS]; /* of the CTAs of its cluster */
+    id_set issued;                /* made, or issued */
+    id_set over;                  /* done by an engine; writes of bulk groups apart */
+    id_set shown;                 /* of these, what can be seen where it is known */
+    id_set written;               /* writes of bulk groups that are done */
+    id_set seen;                  /* plain accesses that are visible */
+    id_set heard;                 /* would be, were every edge strong */
+    id_set published_smem[CTAS];  /* of the CTAs of its cluster */
+    id_set published_shown[CTAS]; /* of these, what could be seen when it was published */
     id_set published_gmem;
     id_set fenced_gmem[CTAS]; /* of these, by threads of that CTA of its cluster */
 } knowledge;
@@ -76,7 +79,7 @@ typedef struct clock_set {
 /* What comes with the completion of a phase. */
 typedef struct completion {
     uint32_t clock[SIZE];
-    id_set issued, over;
+    id_set issued, over, shown;
 } completion;
 
 typedef struct byte_entry {
@@ -108,7 +111,7 @@ typedef struct world {
     uint32_t groups[ACTORS], copies[ACTORS], wgmmas[ACTORS];
     uint32_t phases[CLUSTERS * CTAS * ELEMENTS];
     completion completions[CLUSTERS * CTAS * ELEMENTS][ACCESSES_MAX];
-    uint16_t told[ACTORS], told_since[CLUSTERS * CTAS][THREADS * ELEMENTS];
+    uint16_t told[ACTORS], told_since[CLUSTERS * CTAS][THREADS * BARRIERS];
     grout_shadow shadows[SPACES];
     byte_list bytes[SPACES][BYTES];
     conflict_set fast, slow;
@@ -201,11 +204,21 @@ static bool is_over(const world *it, const access *x, uint32_t id, const access 
     return has(x->by == BULK_WRITE ? &knows->written : &knows->over, id);
 }
 
+static bool looks(const access *y) {
+    return !y->writes || y->is_atomic;
+}
+
+/* What an engine wrote has to be seen by who looks at it. */
+static bool is_shown(const world *it, const access *x, uint32_t id, const access *y) {
+    return !is_engine(x) || !x->writes || !is_smem(x) || !looks(y) ||
+           has(&it->knows[y->actor].shown, id);
+}
+
 static bool is_in_order(const world *it, uint32_t id, const access *y) {
     const access *x = &it->accesses[id];
     const knowledge *knows = &it->knows[y->actor];
     bool is_fenced = has(&knows->fenced_gmem[y->cta % CTAS], id);
-    if (!is_over(it, x, id, y)) {
+    if (!is_over(it, x, id, y) || !is_shown(it, x, id, y)) {
         return false;
     }
     if (!y->is_async) {
@@ -214,7 +227,9 @@ static bool is_in_order(const world *it, uint32_t id, const access *y) {
     if (x->is_async) {
         return is_smem(x) || !x->writes || x->cta == y->cta || is_fenced;
     }
-    return is_smem(x) ? has(&knows->published_smem[x->space % CTAS], id) : !x->writes || is_fenced;
+    const id_set *published =
+        is_engine(x) && looks(y) ? knows->published_shown : knows->published_smem;
+    return is_smem(x) ? has(&published[x->space % CTAS], id) : !x->writes || is_fenced;
 }
 
 static bool holds(const access *x, const access *y) {
@@ -250,11 +265,11 @@ static grout_conflict name_race(const access *x, const access *y) {
 
 static bool is_load_of(const access *load, const access *read) {
     return is_smem(load) && load->writes && load->by == PHASE && !read->writes &&
-           read->cta == load->space && (read->by == BY_ACTOR || read->by == WGMMA);
+           (read->by == BY_ACTOR || read->by == WGMMA);
 }
 
 static grout_conflict name_load(const access *load, const access *read, bool read_is_later) {
-    bool is_told = read->told >> load->element % ELEMENTS & 1;
+    bool is_told = read->told >> load->element % BARRIERS & 1;
     grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER, false, false,
                                false};
     if (is_told) {
@@ -280,6 +295,9 @@ static grout_conflict name(const world *it, uint32_t id, const access *y) {
     if (are_alike(x, y) && !is_over(it, x, id, y)) { /* atomics of two proxies */
         conflict = name_race(x, y);
         conflict.is_warning = true;
+        return conflict;
+    }
+    if (is_over(it, x, id, y) && !is_shown(it, x, id, y)) {
         return conflict;
     }
     if (is_over(it, x, id, y)) {
@@ -346,7 +364,9 @@ static bool is_outdone(const world *it, const byte_list *list, uint32_t id, cons
 
 static bool has_voucher(const world *it, const byte_list *list, const access *y) {
     for (uint32_t i = 0; i < list->count && is_smem(y); i++) {
-        if (list->entries[i].vouches && is_in_order(it, list->entries[i].id, y)) {
+        const uint32_t id = list->entries[i].id;
+        if (list->entries[i].vouches && is_in_order(it, id, y) &&
+            (!looks(y) || !is_engine(&it->accesses[id]) || has(&it->knows[y->actor].shown, id))) {
             return true;
         }
     }

@@ -9,7 +9,7 @@
 
 #include "grout/tables.h"
 
-enum { CTAS = 2, COUNTERS = CTAS * (5 * 2 + 2 * 2 + 2), NUMBER = 5 };
+enum { CTAS = 2, COUNTERS = CTAS * (7 * 2 + 3 * 2 + 2 * 2), NUMBER = 5 };
 
 /* Two CTAs of two threads. */
 static const grout_clock_shape SHAPE = {.cta_count = CTAS,
@@ -33,7 +33,8 @@ typedef enum who {
 typedef enum knowledge {
     NOTHING,
     ISSUE,     /* that it was issued (async), or nothing more (plain) */
-    IN_TIME,   /* that it is over */
+    IN_TIME,   /* that it is over, and of an engine that it can be seen */
+    UNSEEN,    /* of an engine, that it is over: by an edge between CTAs that carries no memory */
     PUBLISHED, /* and it is published to the proxy of the space */
     NEXT_LIFE, /* a later number of its component, which it will never reach: its barrier is gone */
     READ_SIDE, /* of a store: that its source has been read */
@@ -76,6 +77,48 @@ typedef struct pair {
 #define CLUS_SCOPE GROUT_CHOICE_SCOPE_CLUSTER
 
 static const pair PAIRS[] = {
+    /* what an engine has written has to be seen by who looks at it */
+    {{"load, heard of, read", SMEM, LOAD, 1, 0, 0, UNSEEN, GROUT_DIAG_INSUFFICIENT_SCOPE, LATER},
+     0,
+     1,
+     0,
+     0,
+     0,
+     PLAIN,
+     0},
+    {{"load, heard of, overwritten", SMEM, LOAD, 1, 0, 1, UNSEEN, OK, LATER},
+     0,
+     1,
+     0,
+     0,
+     0,
+     PLAIN,
+     0},
+    {{"load, heard of, loaded again", SMEM, LOAD, 1, 0, 1, UNSEEN, OK, LATER},
+     0,
+     1,
+     0,
+     0,
+     0,
+     LOAD,
+     0},
+    {{"cp.async, heard of, operand", SMEM, ASYNC_COPY, 1, 0, 0, UNSEEN,
+      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER},
+     0,
+     1,
+     0,
+     0,
+     0,
+     WGMMA,
+     0},
+    {{"operand, heard of, overwritten", SMEM, WGMMA, 0, 0, 1, UNSEEN, OK, LATER},
+     0,
+     1,
+     0,
+     0,
+     0,
+     PLAIN,
+     0},
     /* generic engines: what they write needs a commit before an engine of the async proxy */
     {{"cp.async, awaited, read", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME, OK, LATER},
      0,

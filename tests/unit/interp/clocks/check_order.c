@@ -13,14 +13,15 @@
 #define CHANNELS 4
 #define STEPS    44
 #define PROGRAMS 600
-#define WORDS    512
+#define WORDS    768
 
 /*
  * ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. ENGINE: an
  * engine that the thread started completes on a channel. COPY: the thread issues a bulk group;
  * DRAIN: its writes are over. MEET: the threads of the CTA. TENSOR_ISSUE: the thread's next MMA;
  * TENSOR_AWAIT: its loads of tensor memory so far are over. SEAL and ADMIT: a RELEASE and an
- * ACQUIRE that order the tensor core.
+ * ACQUIRE that order the tensor core. A channel is one of a CTA, as an mbarrier is: only its
+ * threads acquire from it.
  */
 typedef enum kind {
     ACCESS,
@@ -70,6 +71,7 @@ typedef struct graph {
     bool time[STEPS][STEPS];   /* engine facts travel */
     bool memory[STEPS][STEPS]; /* memory facts do */
     bool wide[STEPS][STEPS];   /* they would, were every edge strong */
+    bool seen[STEPS][STEPS];   /* that what an engine is done with can be seen, does */
 } graph;
 
 static void close_graph(bool reach[STEPS][STEPS], uint32_t count) {
@@ -87,6 +89,17 @@ static bool is_handed_over(const node *a, const node *b) {
            (a->kind == RELEASE || a->kind == SEAL || a->kind == ENGINE);
 }
 
+static uint32_t get_channel_cta(const node *n) {
+    return n->channel % CTAS;
+}
+
+/* Whether what was seen before an edge is seen after it: within a CTA, or along a strong edge
+ * between actors. A weak acquire takes nothing here (the machine has two snapshots for it). */
+static bool shows(const node *a, const node *b) {
+    const bool is_strong = a->kind != ENGINE && !a->is_weak;
+    return !b->is_weak && (is_strong || get_cta(a) == get_channel_cta(a));
+}
+
 static bool meet(const node *a, const node *b) {
     return (a->kind == MEET || b->kind == MEET) && get_cta(a) == get_cta(b);
 }
@@ -94,18 +107,20 @@ static bool meet(const node *a, const node *b) {
 static void build_graph(const node *nodes, uint32_t count, graph *g) {
     memset(g, 0, sizeof *g);
     for (uint32_t i = 0; i < count; i++) {
-        g->time[i][i] = g->memory[i][i] = g->wide[i][i] = true;
+        g->time[i][i] = g->memory[i][i] = g->wide[i][i] = g->seen[i][i] = true;
         for (uint32_t j = i + 1; j < count; j++) {
             bool is_sure = nodes[i].actor == nodes[j].actor || meet(&nodes[i], &nodes[j]);
             bool is_edge = is_handed_over(&nodes[i], &nodes[j]);
             bool is_engine = nodes[i].kind == ENGINE;
             g->time[i][j] = is_sure || is_edge;
+            g->seen[i][j] = is_sure || (is_edge && shows(&nodes[i], &nodes[j]));
             g->wide[i][j] = is_sure || (is_edge && !is_engine);
             g->memory[i][j] =
                 is_sure || (is_edge && !is_engine && !nodes[i].is_weak && !nodes[j].is_weak);
         }
     }
     close_graph(g->time, count);
+    close_graph(g->seen, count);
     close_graph(g->wide, count);
     close_graph(g->memory, count);
 }
@@ -244,7 +259,10 @@ static void step_engine(engine *e, const node *n) {
     const grout_order *order = &e->order;
     const grout_clock_shape *shape = &order->shape;
     uint32_t *set = get_set(e, n->actor);
-    grout_edge edge = n->is_weak ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG;
+    const bool is_near = get_cta(n) == get_channel_cta(n);
+    const grout_edge weak =
+        grout_edge__get_weak(is_near && (n->kind == RELEASE || n->kind == SEAL));
+    const grout_edge edge = n->is_weak ? weak : GROUT_EDGE_STRONG;
     switch (n->kind) {
     case ACCESS:
     case ISSUE:
@@ -252,11 +270,11 @@ static void step_engine(engine *e, const node *n) {
     case KINDS:
         break;
     case AWAIT:
-        grout_order__raise(&set[grout_clock_wg(shape, n->actor)], n->group);
+        grout_order__complete(order, set, grout_clock_wg(shape, n->actor), n->group);
         break;
     case DRAIN:
         grout_order__raise(&set[grout_clock_bw(shape, n->actor)], n->group);
-        grout_order__raise(&set[grout_clock_br(shape, n->actor)], n->group);
+        grout_order__complete(order, set, grout_clock_br(shape, n->actor), n->group);
         break;
     case COMMIT:
     case COMMIT_CLUSTER:
@@ -273,7 +291,7 @@ static void step_engine(engine *e, const node *n) {
         grout_order__release(order, set, n->actor, e->channels[n->channel], edge);
         break;
     case ENGINE:
-        grout_order__carry(order, e->channels[n->channel], set, GROUT_EDGE_ENGINE);
+        grout_order__carry(order, e->channels[n->channel], set, grout_edge__get_engine(is_near));
         grout_order__advance(order, set, n->actor);
         break;
     case ACQUIRE:
@@ -304,6 +322,10 @@ static void compare(engine *e, tensor_model *model, const node *nodes, uint32_t 
     for (uint32_t t = 0; t < ACTORS; t++) {
         ASSERT_OFTEN(set[grout_clock_wg(shape, t)] == count_done(nodes, g->time, AWAIT, t, last));
         ASSERT_OFTEN(set[grout_clock_br(shape, t)] == count_done(nodes, g->time, DRAIN, t, last));
+        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_wg(shape, t))] ==
+                     count_done(nodes, g->seen, AWAIT, t, last));
+        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_br(shape, t))] ==
+                     count_done(nodes, g->seen, DRAIN, t, last));
         ASSERT_OFTEN(set[grout_clock_bw(shape, t)] == count_done(nodes, g->memory, DRAIN, t, last));
     }
     find_facts(model, nodes, g, last);
@@ -341,6 +363,9 @@ static node draw_node(uint64_t *seed, uint32_t owners, bool is_narrow) {
     node n = {.actor = (uint32_t)draw % ACTORS, .channel = (uint32_t)(draw >> 8) % CHANNELS};
     while (weight >= weights[n.kind]) {
         weight -= weights[n.kind++];
+    }
+    if (n.kind == ACQUIRE || n.kind == ADMIT) {
+        n.channel += n.channel % CTAS == get_cta(&n) ? 0 : n.channel < CHANNELS - 1 ? 1 : -1u;
     }
     n.is_weak = is_narrow && (draw >> 16) % 3 == 0;
     n.owner = owners > 1 ? (uint32_t)(draw >> 24) % CTAS : get_cta(&n);

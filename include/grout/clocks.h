@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clocks.h - what an actor knows of the others, as events show it: counters by mechanism. The terms
+ * are those of events.h. Needs no header of the IR.
+ */
+#ifndef GROUT_CLOCKS_H
+#define GROUT_CLOCKS_H
+
+#include "grout/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A clock is a vector of counters of one cluster: with A actors, L lanes and B barrier elements in
+ * all its CTAs together
+ *
+ *     s[A]  up to which epoch an actor's accesses would be released if every edge were strong and
+ *           wide enough: a relaxed or too narrow edge has lost what lies between s and g
+ *     x[A]  how far each actor has got            (epoch; an engine fact, carried by every edge)
+ *     br[L] bulk groups whose sources are read    (engine fact)
+ *     ca[A] cp.async groups of each actor known done                        (engine fact)
+ *     ph[B] phases of each barrier known complete (engine fact)
+ *     wg[A] wgmma groups of each thread known done: operands read, accumulator written (engine
+ *           fact; those of warps stay 0)
+ *     gd[D] 1: the grid on which the launch depends is known to have ended, all that it did is
+ *           visible (an engine fact: nobody released it, the end of the grid did); D is 1 in a
+ *           kernel with a griddepcontrol_wait, else 0
+ *     tc[T] tcgen05_mma of each lane known done                             (engine fact)
+ *     tl[U] loads of tensor memory that each actor has waited for           (engine fact)
+ *     ts[U] stores to it that each actor has waited for                     (engine fact)
+ *     stc[T] sis[T] stl[U] sts[U]  what of these, and of the MMAs issued (is), was sealed by an
+ *           edge that orders the tensor core: carried as engine facts are
+ *     br[L] ca[A] ph[B] wg[A] gd[D] tc[T] tl[U] ts[U]  once more, in a cluster of several CTAs:
+ *           up to where it can be seen, too. An edge between two CTAs that is relaxed, or whose
+ *           scope does not hold both, has lost it, and so has the completion of another engine
+ *           that arrives in another CTA. In a cluster of one CTA it is the same
+ *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
+ *     bw[L] bulk groups whose writes are finished (memory fact)
+ *
+ * in this order; T is L and U is A in a kernel with tensor memory, else both are 0. What an actor
+ * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts: grout_clocks'
+ * admitted. An edge between actors that has lost its memory facts carries the first part of
+ * the vector: between CTAs what comes before the second br, within one CTA what comes before g.
+ * The completion of an engine carries the same from x on, without the memory facts of its issuer.
+ * Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
+ * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
+ * known.
+ */
+typedef struct grout_clock_shape {
+    uint32_t cta_count; /* of the cluster */
+    /* in the whole cluster; divide by cta_count for those of one CTA */
+    uint32_t actor_count;
+    uint32_t lane_count;
+    uint32_t barrier_count;
+    uint32_t thread_count;     /* of ONE CTA: its actors 0 to thread_count - 1 */
+    uint32_t lanes_per_thread; /* 1; 4 in a kernel with a warp_map */
+    uint32_t grid_count;       /* D */
+    uint32_t has_tensor_facts; /* 1: T is L and U is A; 0: they are 0 */
+} grout_clock_shape;
+
+/* T and U; of what is sealed, or admitted, all counters. */
+static inline uint32_t grout_clock_tensor_lanes(const grout_clock_shape *shape) {
+    return shape->has_tensor_facts * shape->lane_count;
+}
+static inline uint32_t grout_clock_tensor_actors(const grout_clock_shape *shape) {
+    return shape->has_tensor_facts * shape->actor_count;
+}
+static inline uint32_t grout_clock_sealed_size(const grout_clock_shape *shape) {
+    return 2 * grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape);
+}
+/* Counters of what engines are done with: br to ts. */
+static inline uint32_t grout_clock_done_size(const grout_clock_shape *shape) {
+    return 2 * shape->actor_count + shape->lane_count + shape->barrier_count + shape->grid_count +
+           grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape);
+}
+/* Counters of an edge without memory facts between two CTAs: all before the second br. */
+static inline uint32_t grout_clock_time_size(const grout_clock_shape *shape) {
+    return 2 * shape->actor_count + grout_clock_done_size(shape) + grout_clock_sealed_size(shape);
+}
+/* The same within a CTA: all before g. */
+static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
+    return grout_clock_time_size(shape) + (shape->cta_count > 1 ? grout_clock_done_size(shape) : 0);
+}
+static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
+    return grout_clock_engine_size(shape) + shape->actor_count + shape->lane_count;
+}
+static inline uint32_t grout_clock_s(const grout_clock_shape *shape, uint32_t actor) {
+    (void)shape;
+    return actor;
+}
+static inline uint32_t grout_clock_x(const grout_clock_shape *shape, uint32_t actor) {
+    return shape->actor_count + actor;
+}
+static inline uint32_t grout_clock_br(const grout_clock_shape *shape, uint32_t lane) {
+    return 2 * shape->actor_count + lane;
+}
+static inline uint32_t grout_clock_ca(const grout_clock_shape *shape, uint32_t actor) {
+    return 2 * shape->actor_count + shape->lane_count + actor;
+}
+static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t barrier) {
+    return 3 * shape->actor_count + shape->lane_count + barrier;
+}
+static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t actor) {
+    return 3 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
+}
+static inline uint32_t grout_clock_gd(const grout_clock_shape *shape) {
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
+}
+static inline uint32_t grout_clock_tc(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_gd(shape) + shape->grid_count + lane;
+}
+static inline uint32_t grout_clock_tl(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tc(shape, 0) + grout_clock_tensor_lanes(shape) + actor;
+}
+static inline uint32_t grout_clock_ts(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tl(shape, 0) + grout_clock_tensor_actors(shape) + actor;
+}
+/* Where stc begins; sis, stl and sts follow. */
+static inline uint32_t grout_clock_sealed(const grout_clock_shape *shape) {
+    return grout_clock_ts(shape, 0) + grout_clock_tensor_actors(shape);
+}
+/* Where it is said that what a component of br to ts counts can be seen, too. */
+static inline uint32_t grout_clock_seen(const grout_clock_shape *shape, uint32_t component) {
+    return shape->cta_count > 1
+               ? component - grout_clock_br(shape, 0) + grout_clock_time_size(shape)
+               : component;
+}
+/* In the vector of what is admitted: the place of a tc, tl or ts component, and of an is. */
+static inline uint32_t grout_clock_admitted(const grout_clock_shape *shape, uint32_t component) {
+    const uint32_t index = component - grout_clock_tc(shape, 0);
+    const uint32_t lanes = grout_clock_tensor_lanes(shape);
+    return index < lanes ? index : index + lanes;
+}
+static inline uint32_t grout_clock_admitted_is(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_tensor_lanes(shape) + lane;
+}
+static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_engine_size(shape) + actor;
+}
+static inline uint32_t grout_clock_bw(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_engine_size(shape) + shape->actor_count + lane;
+}
+/* Numbers in the cluster of what has a number in the CTA of a rank. */
+static inline uint32_t grout_clock_actor(const grout_clock_shape *shape, uint32_t rank,
+                                         uint32_t local) {
+    return rank * (shape->actor_count / shape->cta_count) + local;
+}
+static inline uint32_t grout_clock_lane(const grout_clock_shape *shape, uint32_t rank,
+                                        uint32_t local) {
+    return rank * (shape->lane_count / shape->cta_count) + local;
+}
+static inline uint32_t grout_clock_barrier(const grout_clock_shape *shape, uint32_t rank,
+                                           uint32_t element) {
+    return rank * (shape->barrier_count / shape->cta_count) + element;
+}
+/* Actor, in its CTA, of a thread (warp 0) or of one of its warps (warp 1 to 4 for w = 0 to 3). */
+static inline uint32_t grout_clock_local_actor(const grout_clock_shape *shape, uint32_t thread,
+                                               uint32_t warp) {
+    return warp == 0 ? thread : shape->thread_count + 4 * thread + warp - 1;
+}
+/* Its lane, in its CTA: a thread issues from that of its warp 0. */
+static inline uint32_t grout_clock_local_lane(const grout_clock_shape *shape, uint32_t thread,
+                                              uint32_t warp) {
+    return shape->lanes_per_thread * thread + (warp == 0 ? 0 : warp - 1);
+}
+
+/* What is known of another cluster's actors and engines, through semaphores and ordered atomics. */
+typedef struct grout_foreign_clock {
+    uint32_t cluster;
+    const uint32_t *known, *published_gmem, *fenced_gmem; /* of that cluster; same shape */
+} grout_foreign_clock;
+
+/* The clocks of an actor at an event; each has grout_clock_size counters. */
+typedef struct grout_clocks {
+    uint32_t cluster;      /* whose counters these are */
+    const uint32_t *known; /* V: what happened before */
+    /* PG: the part that async accesses of GMEM may assume published */
+    const uint32_t *published_gmem;
+    /* FG: the part of PG that a commit_gmem of the actor's own CTA has published; NULL: all */
+    const uint32_t *fenced_gmem;
+    /*
+     * PS: the same for the SMEM of each CTA of the cluster, one clock smem_stride counters after
+     * the other. smem_stride 0: one clock, in which each counter is about the SMEM of its own CTA;
+     * enough for a kernel in which no thread touches another CTA's SMEM by plain loads and stores.
+     */
+    const uint32_t *published_smem;
+    uint32_t smem_stride;
+    const uint32_t *admitted; /* grout_clock_sealed_size counters; in a kernel with tensor facts */
+    uint32_t foreign_count;
+    const grout_foreign_clock *foreign; /* sorted by cluster */
+} grout_clocks;
+
+/* PS of the SMEM of a CTA. */
+static inline const uint32_t *grout_clocks_get_smem(const grout_clocks *clocks, uint32_t rank) {
+    return clocks->published_smem + (size_t)rank * clocks->smem_stride;
+}
+/* Whether all that the grid did on which the launch depends is over and visible to the actor. */
+GROUT_API bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape);
+/* V, PG and FG for the counters of a cluster; NULL: nothing is known of it. */
+GROUT_API const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
+GROUT_API const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
+GROUT_API const uint32_t *grout_clocks_find_fenced(const grout_clocks *clocks, uint32_t cluster);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
