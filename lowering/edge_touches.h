@@ -18,8 +18,9 @@
  * - one in SMEM of which two threads of the CTA, or two warps, may touch the same element, one of
  *   them to write.
  *
- * An array that only TMA and the tensor core touch in SMEM is none: what they have done is over in
- * time, which no order has to carry. False without memory.
+ * An array that only TMA and the tensor core touch in SMEM is none: that they are done is known in
+ * time, which no order has to carry. What of that another CTA has to see is edge_writes.h's. False
+ * without memory.
  */
 bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel, uint8_t *matters);
 

@@ -9,7 +9,8 @@
  *
  * The proof is a walk along the program of each actor. A fact is something that the actor did, or
  * learnt of, and that may matter to others: a generic access of an array that others touch
- * (edge_touches.h), a barrier made, a TMA store that is known to have been written. An operation
+ * (edge_touches.h), a barrier made, a TMA store that is known to have been written, a write of an
+ * engine that a peer looks at and the actor has waited for (edge_writes.h). An operation
  * that releases while its actor holds a fact makes its object carry facts, and an operation that
  * acquires from such an object gives its actor facts. This is repeated until no object is new. A
  * barrier is narrow if it carries none, or if all that acquire from it do so for the CTA alone, by
@@ -26,6 +27,7 @@
 #include "actors.h"
 #include "alloc.h"
 #include "edge_touches.h"
+#include "edge_writes.h"
 
 #include <string.h>
 
@@ -33,6 +35,8 @@ enum {
     FACT_CLUSTER = 1, /* the cluster has not met since */
     FACT_GRID = 2,    /* the same, whether it has met or not */
     FACTS = FACT_CLUSTER | FACT_GRID,
+    FACT_SEEN = 16, /* of an engine's write: within a CTA relaxed edges carry it, too */
+    FACTS_OF_CLUSTER = FACT_CLUSTER | FACT_SEEN,
     STARTED_COPY = 4,  /* cp.async or st.async: written at some later time */
     STARTED_STORE = 8, /* a TMA store to GMEM */
     OBJECT_KINDS = GROUT_SYNC_OBJECT_GRIDS + 1
@@ -40,6 +44,7 @@ enum {
 
 typedef struct edge_walk {
     uint8_t *matters; /* by object: generic accesses are facts */
+    uint8_t *tells;   /* by object: waits on the barrier make facts (edge_writes.h) */
     /* By object, for barriers; after them by kind of object, for the rest: the facts that its
      * releases have carried. */
     uint8_t *carried;
@@ -69,7 +74,8 @@ static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t
 
 static void release(grout_actor_walk *walk, uint32_t key, grout_actor_facts facts) {
     edge_walk *edges = walk->payload;
-    const uint8_t more = (uint8_t)(facts & FACTS & ~(grout_actor_facts)edges->carried[key]);
+    const uint8_t more =
+        (uint8_t)(facts & (FACTS | FACT_SEEN) & ~(grout_actor_facts)edges->carried[key]);
     edges->carried[key] |= more;
     edges->has_grown |= more != 0;
 }
@@ -79,7 +85,7 @@ static void acquire(const grout_actor_walk *walk, uint32_t key, bool is_grid,
                     grout_actor_facts *facts) {
     const edge_walk *edges = walk->payload;
     const uint32_t carried = edges->carried[key];
-    *facts |= is_grid && carried != 0 ? FACTS : carried;
+    *facts |= is_grid && (carried & FACTS) != 0 ? carried | FACTS : carried;
 }
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -109,6 +115,17 @@ static void note_effect(grout_actor_walk *walk, const grout_op *op, const grout_
     }
 }
 
+/* Whether it is a wait that lets its actor know of what an engine has written, and a peer looks at.
+ */
+static bool tells_of_write(const grout_actor_walk *walk, const grout_op *op,
+                           const grout_sync_info *sync) {
+    const edge_walk *edges = walk->payload;
+    const grout_object_id barrier = grout_edges__find_barrier(walk->module, op);
+    return ((sync->covers & 1 << GROUT_MILESTONE_PHASE) != 0 && barrier != 0 &&
+            edges->tells[barrier] != 0) ||
+           ((sync->covers & 1 << GROUT_MILESTONE_TMEM_STORE) != 0 && edges->tells[0] != 0);
+}
+
 /* What has been started may now be known to be done. */
 static void note_ends(const grout_actor_walk *walk, const grout_op *op, const grout_sync_info *sync,
                       grout_actor_facts *facts) {
@@ -116,6 +133,9 @@ static void note_ends(const grout_actor_walk *walk, const grout_op *op, const gr
     const uint8_t stores = 1 << GROUT_MILESTONE_BULK_WRITE;
     if ((sync->covers & copies) != 0 && (*facts & STARTED_COPY) != 0) {
         *facts |= FACTS;
+    }
+    if (tells_of_write(walk, op, sync)) {
+        *facts |= FACT_SEEN;
     }
     if ((sync->covers & stores) != 0 && (*facts & STARTED_STORE) != 0 &&
         grout_module_find_attr(walk->module, op, GROUT_ATTR_READ_ONLY) == NULL) {
@@ -129,17 +149,20 @@ static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sy
     const bool is_meeting_of_cluster =
         sync->object == GROUT_SYNC_OBJECT_CLUSTER && sync->mode == GROUT_SYNC_MODE_MEETS;
     const uint32_t key = find_key(walk->module, op, sync->object);
+    const edge_walk *edges = walk->payload;
     note_ends(walk, op, sync, facts);
     if (is_meeting_of_cluster) {
-        *facts &=
-            side == GROUT_SYNC_SIDE_BOTH ? ~(grout_actor_facts)FACT_CLUSTER : ~(grout_actor_facts)0;
+        *facts &= side == GROUT_SYNC_SIDE_BOTH ? ~(grout_actor_facts)FACTS_OF_CLUSTER
+                                               : ~(grout_actor_facts)0;
         return;
     }
-    if ((side & GROUT_SYNC_SIDE_RELEASE) != 0) {
-        release(walk, key, *facts);
+    if ((sync->side & GROUT_SYNC_SIDE_RELEASE) != 0) {
+        release(walk, key, side == GROUT_SYNC_SIDE_NONE ? *facts & FACT_SEEN : *facts);
     }
     if ((side & GROUT_SYNC_SIDE_ACQUIRE) != 0) {
         acquire(walk, key, sync->reach == GROUT_SYNC_REACH_GRID, facts);
+    } else if ((sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0) {
+        *facts |= edges->carried[key] & FACT_SEEN;
     }
 }
 
@@ -187,13 +210,16 @@ static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id k
     const uint32_t objects = grout_module_get_object_count(module);
     const grout_allocator *allocator = grout_module_get_allocator(module);
     *edges = (edge_walk){.matters = grout__new(allocator, objects, 1),
+                         .tells = grout__new(allocator, objects, 1),
                          .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
-    return edges->matters != NULL && edges->carried != NULL &&
-           grout_edge_touches__find(module, kernel, edges->matters);
+    return edges->matters != NULL && edges->tells != NULL && edges->carried != NULL &&
+           grout_edge_touches__find(module, kernel, edges->matters) &&
+           grout_edge_writes__find(module, kernel, NULL, edges->tells);
 }
 
 static void deinit(const edge_walk *edges) {
     grout__free(edges->matters);
+    grout__free(edges->tells);
     grout__free(edges->carried);
 }
 
@@ -228,7 +254,7 @@ static void note_acquired(const grout_module *module, grout_kernel_id kernel,
     for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
         const grout_op *op = grout_module_get_op(module, id);
         const grout_object_id barrier = grout_edges__find_barrier(module, op);
-        if (barrier != 0 && (carried[barrier] & FACT_CLUSTER) != 0 &&
+        if (barrier != 0 && (carried[barrier] & FACTS_OF_CLUSTER) != 0 &&
             grout_module_get_block(module, op->parent)->kernel == kernel &&
             acquires_for_cluster(module, op)) {
             is_narrow[barrier] = 0;
@@ -262,9 +288,11 @@ grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id 
             continue;
         }
         memset(edges.carried, 0, grout_module_get_object_count(module) + OBJECT_KINDS);
+        memset(edges.tells, 0, grout_module_get_object_count(module));
         edges.only = op;
-        is_done = walk_all(&edges, module, kernel);
-        cause = is_done && (edges.carried[barrier] & FACT_CLUSTER) != 0 ? id : 0;
+        is_done = grout_edge_writes__find(module, kernel, op, edges.tells) &&
+                  walk_all(&edges, module, kernel);
+        cause = is_done && (edges.carried[barrier] & FACTS_OF_CLUSTER) != 0 ? id : 0;
     }
     deinit(&edges);
     return cause;
