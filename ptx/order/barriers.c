@@ -174,15 +174,25 @@ bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
                             1u << flight->lane, flight->time);
 }
 
-/* What the thread that started it knew of engines goes with it. */
+/* The operation itself, among what is known. */
+static bool note_end(const ptx_flight *flight, ptx_known known, ptx_view *view) {
+    return grout_ptx__note_time(&view->clocks[known], flight->agent, 1u << flight->lane,
+                                flight->time);
+}
+
+/* What the thread that started it knew of engines goes with it; what these have written can be seen
+ * in its own CTA alone, since the end of an operation tells of that operation (PTX ISA 9.1,
+ * 'Asynchronous Operations'). */
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .handed = PTX_HANDED_ENGINES, .cta = cta};
+    ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .handed = PTX_HANDED_VISIBLE, .cta = cta};
+    const bool is_own = flight->own_agent / PTX_AGENT_KINDS / order->warp_count == cta;
     bool is_done = phases != NULL &&
-                   grout_ptx__join_handed(&head.view, &flight->view, PTX_HANDED_ENGINES) &&
-                   grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_ENGINES], flight->agent,
-                                        1u << flight->lane, flight->time) &&
+                   grout_ptx__join_handed(&head.view, &flight->view,
+                                          is_own ? PTX_HANDED_VISIBLE : PTX_HANDED_ENGINES) &&
+                   note_end(flight, PTX_KNOWN_ENGINES, &head.view) &&
+                   note_end(flight, PTX_KNOWN_VISIBLE, &head.view) &&
                    grout_ptx__add_head(&phases->open, &head);
     grout_ptx__drop_view(&head.view);
     return is_done;

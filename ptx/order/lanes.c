@@ -182,9 +182,10 @@ bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known,
                       uint32_t lanes, uint32_t time) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     ptx_clock *news = NULL;
-    bool is_done = true;
+    bool is_done = known != PTX_KNOWN_ENGINES ||
+                   grout_ptx__learn(order, actor, PTX_KNOWN_VISIBLE, agent, lanes, time);
     if (lanes != 0) {
-        is_done = grout_ptx__note_time(&news, agent, lanes, time) &&
+        is_done = is_done && grout_ptx__note_time(&news, agent, lanes, time) &&
                   learn_alike(warp, actor->lanes, known, news);
         grout_ptx__drop_clock(news);
         return is_done;

@@ -169,7 +169,8 @@ bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, u
 bool grout_ptx__seal_flight(ptx_flight *flight);
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset);
-/* Lanes know what an agent's lanes have done up to a time. lanes 0: each lane of the actor its own.
+/* Lanes know what an agent's lanes have done up to a time, and see it. lanes 0: each lane of the
+ * actor its own.
  */
 bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known, uint64_t agent,
                       uint32_t lanes, uint32_t time);

@@ -49,12 +49,26 @@ static bool has_observed(const ptx_check *check, const ptx_record *record) {
                                                         record->mark.agent, 0, record->mark.number);
 }
 
+/* Whether the access looks at what is there. Who writes over a place that an engine is done with
+ * has been given it back. */
+static bool looks(const ptx_check *check) {
+    const ptx_record *own = &check->access->record;
+    return !own->is_write || own->is_strong;
+}
+
+/* Whether an engine is known to have made it, and, where the access looks at what it wrote, along a
+ * way that is morally strong. */
+static bool is_by_engine_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    const bool has_to_see = record->is_write && looks(check);
+    return knows(check->view, has_to_see ? PTX_KNOWN_VISIBLE : PTX_KNOWN_ENGINES, record, lane);
+}
+
 static bool is_before(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     if (check->span->kind == PTX_SPAN_TENSOR) {
         return is_before_in_tensor(check, record, lane);
     }
     return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
-           knows(check->view, PTX_KNOWN_ENGINES, record, lane) ||
+           is_by_engine_before(check, record, lane) ||
            (ptx_agent_get_kind(record->agent) == PTX_AGENT_INITS &&
             knows(check->view, PTX_KNOWN_INITS, record, lane)) ||
            has_observed(check, record);
@@ -260,6 +274,16 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
     return false;
 }
 
+/* Whether the access may rely on what an engine's lanes have read. */
+static bool sees_reads(const ptx_check *check, const ptx_record *record, uint32_t lanes) {
+    FOR_LANES(lane, looks(check) ? lanes : 0) {
+        if (!knows(check->view, PTX_KNOWN_VISIBLE, record, lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether an engine has read what the last write left, and is done before the access: then so is
  * the write, which was before that engine. A thread that knows of another one's read knows of the
  * write anyway. Global memory has more than one copy: there an engine that is known to have read
@@ -271,7 +295,8 @@ static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
         ptx_missing missing = PTX_MISSING_NONE;
         if (!record->is_strong && !record->is_barrier && !record->is_write &&
             ptx_agent_get_kind(record->agent) > PTX_AGENT_INITS &&
-            compare_lanes(check, &reads, &missing) == LANES) {
+            compare_lanes(check, &reads, &missing) == LANES &&
+            (check->span->kind == PTX_SPAN_TENSOR || sees_reads(check, record, reads.lanes))) {
             return true;
         }
         name = reads.next;

@@ -25,8 +25,9 @@ bool grout_ptx__join_view(ptx_view *view, const ptx_view *other) {
 }
 
 bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed handed) {
-    static const ptx_known fenced[] = {PTX_KNOWN_INITS, PTX_KNOWN_SEALED, PTX_KNOWN_ENGINES};
-    const uint32_t count = handed == PTX_HANDED_FENCED ? 2 : 3;
+    static const ptx_known fenced[] = {PTX_KNOWN_INITS, PTX_KNOWN_SEALED, PTX_KNOWN_ENGINES,
+                                       PTX_KNOWN_VISIBLE};
+    const uint32_t count = 2 + (uint32_t)handed - PTX_HANDED_FENCED;
     bool is_done = true;
     if (handed == PTX_HANDED_ALL) {
         return grout_ptx__join_view(view, other);
@@ -104,9 +105,9 @@ static bool is_strong(const ptx_head *head, const ptx_taker *taker) {
 }
 
 static ptx_handed get_handed(const ptx_head *head, const ptx_taker *taker) {
-    return taker->scope == PTX_SCOPE_NONE                              ? PTX_HANDED_FENCED
-           : head->handed == PTX_HANDED_ALL && !is_strong(head, taker) ? PTX_HANDED_ENGINES
-                                                                       : head->handed;
+    return taker->scope == PTX_SCOPE_NONE                                  ? PTX_HANDED_FENCED
+           : head->handed >= PTX_HANDED_VISIBLE && !is_strong(head, taker) ? PTX_HANDED_ENGINES
+                                                                           : head->handed;
 }
 
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker) {

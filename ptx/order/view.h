@@ -3,9 +3,10 @@
  *
  * PTX ISA 9.1, 'Memory Consistency Model'. A release hands over a view, an acquire takes it, if
  * the scopes of both include both threads ('Morally strong operations'). A release and an
- * acquire that are too narrow for that still make known what engines are done with. That is a
- * ruling of grout, and what CUTLASS does: a consumer gives a stage back to the CTA that fills it by
- * an arrival for its own CTA. Relaxed operations hand over what fences have prepared, and no more.
+ * acquire that are too narrow for that still make known what engines are done with, and not what
+ * they have written. That is a ruling of grout, and what CUTLASS does: a consumer gives a stage
+ * back to the CTA that fills it by an arrival for its own CTA. Relaxed operations hand over what
+ * fences have prepared, and no more.
  */
 #ifndef GROUT_PTX_VIEW_H
 #define GROUT_PTX_VIEW_H
@@ -16,6 +17,7 @@
 typedef enum ptx_known {
     PTX_KNOWN_THREADS,  /* accesses of threads */
     PTX_KNOWN_ENGINES,  /* what engines are done with */
+    PTX_KNOWN_VISIBLE,  /* of that, what a morally strong way leads from, so that it can be seen */
     PTX_KNOWN_INITS,    /* inits of mbarriers, what fence.mbarrier_init has passed; which CTAs have
                            begun, and arrivals that have ended a phase */
     PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
@@ -50,6 +52,7 @@ bool grout_ptx__join_view(ptx_view *view, const ptx_view *other);
 typedef enum ptx_handed {
     PTX_HANDED_FENCED,  /* inits of mbarriers, and what the fences of tcgen05 have sealed */
     PTX_HANDED_ENGINES, /* what engines are done with */
+    PTX_HANDED_VISIBLE, /* what they have written */
     PTX_HANDED_ALL
 } ptx_handed;
 
