@@ -94,6 +94,54 @@ void grout_describe_promise(const grout_check_summary *summary, bool fails, cons
     }
 }
 
+/* All were run, and all of them fail or none. */
+static void describe_all(const grout_exploration *exploration, const grout_check_summary *summary,
+                         grout_text *out) {
+    grout_text_add(out, "%s every %s of this launch with these inputs",
+                   exploration->failing > 0 ? "fails under" : "holds for",
+                   exploration->is_interleaved ? "interleaving" : "schedule");
+    grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
+    grout_text_add(out, ": %llu explored, which differ in what matters%s",
+                   (unsigned long long)exploration->schedules,
+                   exploration->is_interleaved ? "; atomics of a GPU may do more" : "");
+}
+
+void grout_describe_exploration(const grout_exploration *exploration,
+                                const grout_check_summary *summary, const char *cut,
+                                grout_text *out) {
+    const uint64_t failing = exploration->failing + exploration->random_failing;
+    const uint64_t schedules = exploration->schedules + exploration->random_schedules;
+    const bool is_split = failing > 0 && exploration->failing < exploration->schedules;
+    if (exploration->is_complete && !is_split) {
+        describe_all(exploration, summary, out);
+        return;
+    }
+    if (exploration->is_complete && exploration->failing > 0) {
+        grout_text_add(out,
+                       "fails under %llu of the %llu schedules of this launch with these inputs "
+                       "that differ in what matters",
+                       (unsigned long long)exploration->failing,
+                       (unsigned long long)exploration->schedules);
+        grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
+        return;
+    }
+    if (failing > 0) {
+        grout_text_add(out, "fails under %llu of the ", (unsigned long long)failing);
+    } else {
+        grout_text_add(out, "holds for the ");
+    }
+    grout_text_add(out, "%llu schedule%s explored", (unsigned long long)schedules,
+                   schedules == 1 ? "" : "s");
+    if (exploration->random_schedules > 0) {
+        grout_text_add(out, ", %llu of them random",
+                       (unsigned long long)exploration->random_schedules);
+    }
+    if (!exploration->is_complete) {
+        grout_text_add(out, ": %s (%s)", cut != NULL ? cut : exploration->why_open,
+                       summary->not_well_synchronised_because);
+    }
+}
+
 void grout_describe_non_finite(const grout_run_stats *stats, grout_text *out) {
     if (stats->non_finite_made == 0) {
         grout_text_add(out, "no operation made NaN or infinity out of numbers");

@@ -10,6 +10,11 @@
 
 #include <string.h>
 
+enum {
+    TIMES_MAX = 4096,       /* that an actor runs in a row because a step of it is wanted */
+    STEPS_OF_A_START = 250, /* what it takes to begin a launch, in operations */
+};
+
 /* An actor to try at a decision, or an answer. */
 typedef struct choice {
     uint32_t actor;
@@ -49,6 +54,23 @@ typedef struct explorer {
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
+/* Runs a schedule now, as far as the steps that are left go. */
+static grout_attempt *run_attempt(explorer *it, const grout_launch *launch,
+                                  const grout_decisions *replay) {
+    const uint64_t most = it->options->max_steps;
+    grout_launch own = *launch;
+    const uint64_t left = most > it->out->steps ? most - it->out->steps : 1;
+    const bool is_bounded = most != 0 && (launch->max_steps == 0 || left < launch->max_steps);
+    own.max_steps = is_bounded ? left : launch->max_steps;
+    grout_attempt *attempt = grout_attempt__run(&it->attempts, &own, replay, it->diags);
+    if (attempt != NULL) {
+        it->was_cut = attempt->status == GROUT_RUN_INTERRUPTED ||
+                      (is_bounded && attempt->status == GROUT_RUN_STEP_LIMIT);
+        it->out->steps += attempt->stats.steps + STEPS_OF_A_START;
+    }
+    return attempt;
+}
+
 /* The attempt with these decisions, made now or ahead (its number there, or 0). NULL: reasons in
  * diags, or (was_cut) it was interrupted while somebody else made it. */
 static grout_attempt *get_attempt(explorer *it, const grout_decisions *replay, uint32_t ahead) {
@@ -58,15 +80,12 @@ static grout_attempt *get_attempt(explorer *it, const grout_decisions *replay, u
         attempt = grout_ahead__take(it->ahead, ahead, &it->was_cut);
     }
     if (attempt == NULL && !it->was_cut) {
-        attempt = grout_attempt__run(&it->attempts, it->launch, replay, it->diags);
-        it->was_cut = attempt != NULL && attempt->status == GROUT_RUN_INTERRUPTED;
+        attempt = run_attempt(it, it->launch, replay);
         it->holds_witness = true; /* if it becomes one */
     }
     it->out->schedules += attempt == NULL || it->was_cut ? 0 : 1;
     return attempt;
 }
-
-enum { TIMES_MAX = 4096 }; /* that an actor runs in a row because a step of it is wanted */
 
 static bool has_actor(const uint32_t *items, size_t count, uint32_t item) {
     for (size_t i = 0; i < count; i++) {
@@ -104,7 +123,7 @@ static bool add_identities(explorer *it, const grout_checker *checker, bool *is_
 }
 
 /* Keeps the run if it is the first or shows something new. */
-static bool keep_witness(explorer *it, grout_attempt *attempt) {
+static bool keep_witness(explorer *it, grout_attempt *attempt, uint64_t seed) {
     grout_exploration *out = it->out;
     bool is_new = false;
     if (!add_identities(it, attempt->checker, &is_new)) {
@@ -121,7 +140,7 @@ static bool keep_witness(explorer *it, grout_attempt *attempt) {
     }
     out->witnesses = witnesses;
     grout_witness *witness = &witnesses[out->witness_count];
-    *witness = (grout_witness){.status = attempt->status, .stats = attempt->stats};
+    *witness = (grout_witness){.status = attempt->status, .stats = attempt->stats, .seed = seed};
     if (!grout_decisions__copy(it->launch->allocator, &attempt->decisions, &witness->decisions)) {
         return false;
     }
@@ -134,7 +153,8 @@ static bool keep_witness(explorer *it, grout_attempt *attempt) {
 /* Runs the last witness again, if the arrays hold what another run left. */
 static bool bring_back_witness(explorer *it) {
     const grout_exploration *out = it->out;
-    if (it->holds_witness || it->was_cut || out->witness_count == 0) {
+    if (it->holds_witness || it->was_cut || out->witness_count == 0 ||
+        it->options->max_steps != 0) {
         return true;
     }
     const grout_attempts attempts = {
@@ -449,7 +469,7 @@ static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out
 
 static bool goes_on(const explorer *it) {
     const grout_explore_options *options = it->options;
-    return !it->was_cut &&
+    return !it->was_cut && (options->max_steps == 0 || it->out->steps < options->max_steps) &&
            (options->max_schedules == 0 || it->out->schedules < options->max_schedules) &&
            (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
 }
@@ -483,8 +503,8 @@ static bool explore_one(explorer *it, const grout_decisions *replay, uint32_t ah
         return it->was_cut;
     }
     *is_certified_out = attempt->summary.is_well_synchronised;
-    it->out->failing += attempt->summary.error_count > 0;
-    bool is_good = keep_witness(it, attempt);
+    it->out->failing += !it->was_cut && attempt->summary.error_count > 0;
+    bool is_good = it->was_cut || keep_witness(it, attempt, 0);
     const bool represents_all = *is_certified_out && it->options->outcome == NULL;
     if (is_good && !represents_all && !it->was_cut) {
         is_good = follow(it, attempt);
@@ -512,6 +532,29 @@ static bool explore_rest(explorer *it) {
     return is_good;
 }
 
+/* Random schedules with random timing, for half of the steps at most. */
+static bool explore_random(explorer *it) {
+    const grout_explore_options *options = it->options;
+    bool is_good = true;
+    for (uint64_t seed = 1; is_good && seed <= options->random_schedules && goes_on(it) &&
+                            (options->max_steps == 0 || it->out->steps < options->max_steps / 2);
+         seed++) {
+        grout_launch launch = *it->launch;
+        launch.schedule = GROUT_SCHEDULE_RANDOM;
+        launch.timing = GROUT_TIMING_RANDOM;
+        launch.seed = seed;
+        grout_attempt *attempt = run_attempt(it, &launch, NULL);
+        is_good = attempt != NULL;
+        if (is_good && !it->was_cut) {
+            it->out->random_schedules++;
+            it->out->random_failing += attempt->summary.error_count > 0;
+            is_good = keep_witness(it, attempt, seed);
+        }
+        grout_attempt__free(attempt);
+    }
+    return is_good;
+}
+
 /* Why the runs cannot have shown all that may happen, or NULL. A literal. */
 static const char *find_gap(const explorer *it) {
     if (it->has_bulk) {
@@ -534,9 +577,10 @@ static bool explore(explorer *it) {
         out->is_complete = true;
         return true;
     }
-    it->attempts.may_judge = false; /* others make attempts at the same time */
-    it->ahead = it->options->outcome == NULL ? grout_ahead__new(&it->attempts) : NULL;
-    bool is_good = explore_rest(it);
+    const bool is_alone = it->options->outcome != NULL || it->options->max_steps != 0;
+    it->attempts.may_judge = is_alone; /* else others make attempts at the same time */
+    it->ahead = is_alone ? NULL : grout_ahead__new(&it->attempts);
+    bool is_good = explore_random(it) && explore_rest(it);
     grout_ahead__free(it->ahead);
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
     const char *gap = find_gap(it);

@@ -52,6 +52,24 @@ static bool has_requests(const grout_module *module, grout_kernel_id kernel) {
     return false;
 }
 
+/* Whether the schedule may decide what an op returns. */
+static bool is_choice(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return grout_op_returns_old_value((grout_opcode)op->opcode) ||
+           (sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS) ||
+           grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_CANCEL;
+}
+
+bool grout_orders__have_choices(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (is_in_kernel(module, kernel, op) && is_choice(op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool grout_orders__has_tests(const grout_module *module, grout_kernel_id kernel) {
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);

@@ -14,6 +14,8 @@ typedef enum grout_order_kind {
 /* Why an exploration cannot have tried all that may happen, or NULL: launch control, whose answers
  * the schedule does not decide alone. A literal. */
 const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id kernel);
+/* Whether the kernel's text has an atomic with a result, a test or a request to launch control. */
+bool grout_orders__have_choices(const grout_module *module, grout_kernel_id kernel);
 /* Whether the kernel's text tests a barrier. */
 bool grout_orders__has_tests(const grout_module *module, grout_kernel_id kernel);
 /* By object that has bytes of its own, grout_order_kind; counts_arrays: whatever arrays hold in the

@@ -48,7 +48,7 @@ UPPER_HEADER_USES = {
     "include/grout/past.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/explore.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
-    "include/grout/binding.h": {"grout/interp.h", "grout/race.h"},
+    "include/grout/binding.h": {"grout/explore.h", "grout/interp.h", "grout/race.h"},
     "include/grout/function.h": {"grout/interp.h"},
     "include/grout/xla.h": {"grout/function.h", "grout/gpu.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),

@@ -38,6 +38,10 @@ typedef struct expect_run {
     grout_silencer silencer;
     identity_list first; /* of the first variant */
     bool has_first;
+    /* what the second look at the first variant has found, and what it holds for: it goes for all
+     */
+    grout_expect_list looked;
+    grout_expect_holds looked_holds;
     bool is_cut_short; /* Ctrl-C */
     grout_text report;
 } expect_run;
@@ -218,6 +222,10 @@ static grout_expect_holds get_explored_holds(const grout_exploration *exploratio
 
 static void compare_identities(expect_run *run, const grout_launch_settings *settings,
                                identity_list *identities) {
+    if (run->looked.count > 0) {
+        run->has_first = true;
+        return; /* which schedule shows a finding first may differ */
+    }
     for (size_t i = 1; i < identities->count; i++) {
         GROUT_ASSERT_SLOW(identities->items[i - 1] <= identities->items[i]);
     }
@@ -267,19 +275,39 @@ static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id ker
     return is_good;
 }
 
+/* What the second look at a run has found. */
+static bool add_looked(expect_run *run, const grout_outcome *outcome) {
+    identity_list identities = {0};
+    bool is_good = true;
+    for (uint32_t i = 0; is_good && i < grout_outcome__count_more(outcome); i++) {
+        const grout_outcome more = grout_outcome__get_more(outcome, i);
+        is_good = add_outcome(run, &more, &run->looked, &identities);
+    }
+    if (outcome->exploration != NULL) {
+        weaken(&run->looked_holds, get_explored_holds(outcome->exploration));
+    }
+    grout__free(identities.items);
+    return is_good;
+}
+
 /* One launch, of whatever schedules the options ask for. */
 static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,
                        variant *out) {
     grout_outcome outcome = {0};
+    grout_launch_settings own = *settings;
     bool is_good = true;
+    own.looks_again =
+        !run->has_first && !grout_options__has(&size->session.options, GROUT_OPTION_NO_EXPLORE);
     if (grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
         is_good = add_explored(run, size, kernel, arguments, settings, out);
-    } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, settings,
-                                 &outcome)) {
-        is_good = add_outcome(run, &outcome, &out->found, &out->identities);
-        weaken(&out->holds,
-               grout_outcome__holds(&outcome) ? GROUT_EXPECT_HOLDS_EVERY : GROUT_EXPECT_HOLDS_THIS);
+    } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, &own, &outcome)) {
+        is_good =
+            add_outcome(run, &outcome, &out->found, &out->identities) && add_looked(run, &outcome);
+        weaken(&out->holds, outcome.summary.is_well_synchronised ? GROUT_EXPECT_HOLDS_EVERY
+                            : run->looked_holds != GROUT_EXPECT_HOLDS_UNSAID
+                                ? run->looked_holds
+                                : GROUT_EXPECT_HOLDS_THIS);
     }
     grout_outcome__deinit(&outcome);
     return is_good;
@@ -338,6 +366,9 @@ static bool run_variant(expect_run *run, const grout_launch_settings *settings) 
         is_good = run_size(run, &run->items[i], settings, &out);
     }
     is_good = add_diags(run, &out.found) && is_good;
+    for (size_t i = 0; is_good && i < run->looked.count; i++) {
+        is_good = grout_expect_list__add(&out.found, &run->looked.items[i]);
+    }
     compare(run, settings, &out.found);
     compare_holds(run, settings, out.holds);
     compare_identities(run, settings, &out.identities);
@@ -501,6 +532,7 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     grout_text_add_bytes(out, run->report.data, run->report.size);
     grout_text_free(&run->report);
     grout__free(run->first.items);
+    grout_expect_list__deinit(&run->looked);
     grout_silencer__deinit(&run->silencer);
     free_sizes(run);
     grout_options__deinit(&run->session.options);

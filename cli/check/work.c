@@ -252,6 +252,18 @@ static bool explore_kernel(grout_session *session, const grout_load *load, grout
     return is_done;
 }
 
+/* What the second look at a run has found. A random schedule needs no file. */
+static void report_more(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                        const grout_outcome *outcome, grout_report *report) {
+    for (uint32_t i = 0; i < grout_outcome__count_more(outcome); i++) {
+        grout_outcome more = grout_outcome__get_more(outcome, i);
+        const grout_schedule_text schedule = {.decisions = more.settings.replay};
+        more.proposal = outcome->proposal;
+        report_witness(session, load, kernel, &more,
+                       more.settings.replay == NULL ? NULL : &schedule, report);
+    }
+}
+
 static bool run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                      const grout_argument_set *arguments, const grout_launch_settings *settings,
                      grout_report *report) {
@@ -261,6 +273,8 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
                     grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     grout_launch_settings own = *settings;
     own.record = is_saved ? &decisions : NULL;
+    own.looks_again = settings->with_checker && !is_saved && session->replay == NULL &&
+                      !grout_options__has(&session->options, GROUT_OPTION_NO_EXPLORE);
     if (grout_launch__run(session, load, kernel, arguments, &own, &outcome)) {
         grout_argument_set__note_rounding(session, &load->bindings, load->bound, kernel);
         if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
@@ -269,10 +283,12 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         grout_text proposal = {0}, differs = {0};
         const grout_comparing comparing = {session, load, kernel, settings, report};
         compare_results(&comparing, arguments, &outcome, &differs);
+        outcome.has_more = grout_outcome__count_more(&outcome) > 0;
         judge_reach(session, load, &outcome, report, &proposal);
         grout_outcome stand_in;
         grout_report__add_outcome(report, kernel,
                                   grout_seen__get_reported(session, kernel, &outcome, &stand_in));
+        report_more(session, load, kernel, &outcome, report);
         grout_text_free(&proposal);
         grout_text_free(&differs);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);

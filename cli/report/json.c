@@ -330,11 +330,18 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     const grout_exploration *exploration = outcome->exploration;
     bool holds = grout_outcome__holds(outcome);
     set(json, object, "holds_for_every_schedule", json_boolean(holds));
+    set(json, object, "holds_for_every_interleaving",
+        json_boolean(holds || (exploration != NULL &&
+                               grout_exploration_holds_for_interleavings(exploration))));
     set(json, object, "racing_writes_of_equal_values", json_boolean(summary->has_equal_writes));
     set_text(json, object, "assuming", holds ? summary->assuming : "");
     set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
     set_count(json, object, "schedules_failing",
               exploration == NULL ? summary->error_count > 0 : exploration->failing);
+    set_count(json, object, "random_schedules",
+              exploration == NULL ? 0 : exploration->random_schedules);
+    set_count(json, object, "random_schedules_failing",
+              exploration == NULL ? 0 : exploration->random_failing);
     set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);
     set_count(json, object, "follow_on_findings", summary->suppressed_count);
     set_count(json, object, "findings_not_listed", summary->dropped_count);

@@ -64,35 +64,12 @@ bool grout_summary__is_cut(const grout_outcome *outcome) {
            outcome->exploration_cut == GROUT_CUT_INTERRUPT;
 }
 
-static void add_assumption(grout_text *out, const grout_check_summary *summary) {
-    grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
-}
-
 static void add_explored(grout_text *out, const grout_outcome *outcome) {
-    const grout_exploration *exploration = outcome->exploration;
-    unsigned long long schedules = (unsigned long long)exploration->schedules;
-    const bool is_split = exploration->failing > 0 && exploration->failing < schedules;
-    if (exploration->is_complete && is_split) {
-        grout_text_add(out,
-                       "  fails under %llu of the %llu schedules of this launch with these inputs "
-                       "that differ in what matters",
-                       (unsigned long long)exploration->failing, schedules);
-        add_assumption(out, &outcome->summary);
-        grout_text_add(out, "\n");
-    } else if (exploration->is_complete) {
-        grout_text_add(out, "  %s every %s of this launch with these inputs",
-                       exploration->failing > 0 ? "fails under" : "holds for",
-                       exploration->is_interleaved ? "interleaving" : "schedule");
-        add_assumption(out, &outcome->summary);
-        grout_text_add(out, ": %llu explored, which differ in what matters%s\n", schedules,
-                       exploration->is_interleaved ? "; atomics of a GPU may do more" : "");
-    } else {
-        grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
-                       schedules == 1 ? "" : "s",
-                       grout_summary__is_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut)
-                                                      : exploration->why_open,
-                       outcome->summary.not_well_synchronised_because);
-    }
+    grout_text_add(out, "  ");
+    grout_describe_exploration(
+        outcome->exploration, &outcome->summary,
+        grout_summary__is_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut) : NULL, out);
+    grout_text_add(out, "\n");
 }
 
 static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,

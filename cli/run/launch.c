@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "alloc.h"
+
 #include "invariant.h"
 
 #include "grout/binding.h"
@@ -161,6 +163,68 @@ static bool judge_writes(grout_session *session, grout_writes_judge *judge, grou
     return is_good;
 }
 
+/* Before the run: what a second look needs. */
+static bool prepare_look(grout_session *session, const grout_launch *launch,
+                         const grout_argument_set *arguments, const grout_launch_settings *settings,
+                         grout_second_look **look_out) {
+    const grout_explore_options options = {
+        .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
+        .are_given = arguments->is_given};
+    *look_out = NULL;
+    if (settings->with_checker && settings->looks_again) {
+        *look_out = grout_second_look_new(launch, &options, session->diags);
+        return *look_out != NULL;
+    }
+    return true;
+}
+
+/* After it. The look is freed. */
+static bool look_again(grout_session *session, grout_second_look *look, grout_outcome *out) {
+    bool is_good = true, has_looked = false;
+    if (look != NULL && out->checker != NULL && out->status == GROUT_RUN_DONE) {
+        out->looked = grout__new(NULL, 1, sizeof *out->looked);
+        is_good = out->looked != NULL
+                      ? grout_second_look_run(look, out->checker, &out->stats, out->looked,
+                                              &has_looked, session->diags)
+                      : grout_diags_add_oom(session->diags);
+        const char *why_open = out->settings.why_open;
+        if (has_looked && out->looked->is_complete && why_open != NULL) {
+            out->looked->is_complete = false;
+            out->looked->why_open = why_open;
+        }
+    }
+    out->exploration = is_good && has_looked ? out->looked : NULL;
+    grout_second_look_free(look);
+    return is_good;
+}
+
+uint32_t grout_outcome__count_more(const grout_outcome *outcome) {
+    const bool has_looked = outcome->looked != NULL && outcome->looked->witness_count > 0;
+    return has_looked ? outcome->looked->witness_count - 1 : 0;
+}
+
+grout_outcome grout_outcome__get_more(const grout_outcome *outcome, uint32_t index) {
+    const grout_witness *witness = &outcome->looked->witnesses[index + 1];
+    grout_outcome more = {
+        .settings = outcome->settings,
+        .status = witness->status,
+        .stats = witness->stats,
+        .checker = witness->checker,
+        .exploration = outcome->looked,
+        .has_more = index + 1 < grout_outcome__count_more(outcome),
+    };
+    more.settings.schedule = GROUT_SCHEDULE_REPLAY;
+    more.settings.replay = &witness->decisions;
+    if (witness->seed != 0) {
+        more.settings.schedule = GROUT_SCHEDULE_RANDOM;
+        more.settings.timing = GROUT_TIMING_RANDOM;
+        more.settings.seed = witness->seed;
+        more.settings.replay = NULL;
+    }
+    more.summary = grout_checker_get_summary(witness->checker, false);
+    return more;
+}
+
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,
                        grout_outcome *out) {
@@ -168,10 +232,15 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
     grout_writes_judge *judge = NULL;
+    grout_second_look *look = NULL;
     *out = (grout_outcome){.settings = *settings};
+    if (!prepare_look(session, &launch, arguments, settings, &look)) {
+        return false;
+    }
     if (settings->with_checker) {
         out->checker = make_checker(session);
         if (out->checker == NULL) {
+            grout_second_look_free(look);
             return false;
         }
         launch.track_undefined = true;
@@ -179,6 +248,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
         judge = grout_writes_judge_new(&launch, arguments->is_given, session->diags);
         if (judge == NULL) {
+            grout_second_look_free(look);
             return false;
         }
     }
@@ -196,6 +266,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     if (out->machine == NULL) {
         grout_asserted_free(asserted);
         grout_writes_judge_free(judge);
+        grout_second_look_free(look);
         return false;
     }
     out->status = grout_machine_run(out->machine, 0, session->diags);
@@ -211,6 +282,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     if (out->checker != NULL) {
         out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
     }
+    is_judged = look_again(session, look, out) && is_judged;
     if (settings->past != NULL && out->checker != NULL && out->status == GROUT_RUN_DONE &&
         !grout_past_end(settings->past, &launch, out->machine, out->checker, session->diags)) {
         return false;
@@ -221,6 +293,10 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
 void grout_outcome__deinit(grout_outcome *outcome) {
     grout_machine_free(outcome->machine);
     grout_checker_free(outcome->checker);
+    if (outcome->looked != NULL) {
+        grout_exploration_deinit(outcome->looked);
+        grout__free(outcome->looked);
+    }
     *outcome = (grout_outcome){0};
 }
 

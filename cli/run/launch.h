@@ -22,6 +22,7 @@ typedef struct grout_launch_settings {
     bool with_checker;
     bool track_non_finite;
     bool is_silent;                 /* debug_print goes nowhere */
+    bool looks_again;               /* tries other schedules where one is not like all */
     grout_reach *reach;             /* counts what the run reaches; NULL: nothing does */
     const grout_observer *observer; /* one more; NULL: none */
     grout_launch_id launch;         /* of the launch list; 0: the kernel runs alone */
@@ -48,7 +49,8 @@ typedef struct grout_outcome {
     grout_machine *machine;
     grout_checker *checker; /* NULL: it ran without */
     grout_check_summary summary;
-    /* of --explore; has_more: another outcome of the exploration follows */
+    grout_exploration *looked; /* of the run's second look, its own; NULL: there was none */
+    /* of --explore, or looked; has_more: another outcome of the exploration follows */
     const grout_exploration *exploration;
     grout_cut exploration_cut; /* what ended the exploration before its time */
     bool has_more;
@@ -91,6 +93,10 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
                           const grout_argument_set *arguments,
                           const grout_launch_settings *settings);
 void grout_outcome__deinit(grout_outcome *outcome);
+/* What the second look has found: its witnesses from 1 on, as outcomes; their checkers stay its
+ * own. */
+uint32_t grout_outcome__count_more(const grout_outcome *outcome);
+grout_outcome grout_outcome__get_more(const grout_outcome *outcome, uint32_t index);
 /* Why a run did not reach its end, in words; NULL if it did. */
 const char *grout_outcome__get_cut(const grout_outcome *outcome);
 /* Whether the verdict holds for every schedule. */

@@ -9,6 +9,7 @@
 #ifndef GROUT_BINDING_H
 #define GROUT_BINDING_H
 
+#include "grout/explore.h"
 #include "grout/interp.h"
 #include "grout/race.h"
 
@@ -82,6 +83,12 @@ GROUT_API void grout_describe_launch(const grout_module *bound, grout_kernel_id 
  * reach its end; NULL: it did. */
 GROUT_API void grout_describe_promise(const grout_check_summary *summary, bool fails,
                                       const char *cut, grout_text *out);
+/* The same of a launch whose other schedules were tried, because a run is not like all: "holds
+ * for every schedule of this launch with these inputs: 6 explored, ..". cut: what ended that before
+ * its time; NULL: what the exploration says. */
+GROUT_API void grout_describe_exploration(const grout_exploration *exploration,
+                                          const grout_check_summary *summary, const char *cut,
+                                          grout_text *out);
 /* Appends what a promise for every schedule rests on: ", with racing writes of equal values", ",
  * assuming that .."; nothing, if it is neither. */
 GROUT_API void grout_describe_conditions(bool has_equal_writes, const char *assuming,

@@ -314,11 +314,8 @@ typedef struct grout_event {
     uint64_t step; /* ops executed so far in the launch */
     grout_origin origin;
     const grout_clocks *clocks; /* of the thread, before the event takes effect; NULL: no thread */
-    /* where decisions are recorded or replayed, of a test and of an atomic that may be a look: its
-     * place and the values that its actor goes by; 0: none. is_again: the actor has looked there
-     * before with these values, and has changed nothing since: it has gone round for nothing. */
-    uint64_t look;
-    bool is_again;
+    uint64_t look; /* where decisions are recorded: place and values of a test or atomic; 0: none */
+    bool is_again; /* its actor has looked there before, and has changed nothing since */
     union {
         const grout_access *access;
         struct {

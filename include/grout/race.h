@@ -80,6 +80,9 @@ typedef struct grout_check_summary {
     grout_verdict verdict;
     bool is_well_synchronised; /* the verdict holds for every schedule and timing of this launch */
     const char *not_well_synchronised_because; /* "" if it is */
+    /* it is not, it has no error, and a test of a barrier, an atomic or an answer of launch control
+     * decides something: other schedules may take other ways (grout_second_look) */
+    bool goes_by_chance;
     /* some writes race, and leave the same bytes: the promise is made with them */
     bool has_equal_writes;
     const char *assuming; /* what that rests on besides: "CTAs start in grid order", "the tensor

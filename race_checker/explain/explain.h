@@ -34,5 +34,7 @@ bool grout_checker__withhold_follow_ons(grout_checker *checker);
 bool grout_checker__name_divisions(grout_checker *checker);
 /* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
+/* Whether a test, an atomic or an answer of launch control decides something of the run. */
+bool grout_checker__goes_by_chance(const grout_checker *checker);
 
 #endif

@@ -217,6 +217,14 @@ static const char *find_finding_doubt(const grout_checker *checker) {
                           : "";
 }
 
+bool grout_checker__goes_by_chance(const grout_checker *checker) {
+    grout_taint taint;
+    return checker->has_launch && !checker->has_failed && checker->run.op_threads != NULL &&
+           (find_test(checker) != 0 || find_request(checker) != 0 ||
+            find_ordered_atomic(checker) != 0 ||
+            (grout_checker__find_taint(checker, &taint) && taint.source != 0));
+}
+
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
     const char *doubt = "";
     if (!checker->has_launch) {

@@ -157,6 +157,8 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
     uint64_t local_peak = checker->run.local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
+    summary.goes_by_chance = !summary.is_well_synchronised && summary.error_count == 0 &&
+                             !was_cut && grout_checker__goes_by_chance(checker);
     summary.has_equal_writes = has_finding(checker, GROUT_DIAG_SAME_VALUE_RACE);
     summary.assuming = get_assumption(checker);
     if (report) {

@@ -355,6 +355,7 @@ class Kernel:
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20, writes: bool = False, repeat: int = 1,
+              explore: bool = True,
               severity: typing.Optional[typing.Mapping[str, str]] = None,
               progress: typing.Optional[typing.Callable[[Progress], object]] = None,
               print: typing.Optional[typing.Callable[[str], object]] = print,
@@ -369,6 +370,8 @@ class Kernel:
         an error, or an error of a warning; with a lowered error the verdict is 'warning', never 'clean'.
         repeat=N launches the kernel N times in a row on the same arrays: counters and workspaces are as the launch
         before left them. The report is that of the first launch with the worst verdict.
+        Where tests of barriers, atomics or launch control decide what happens, some other schedules are tried too, within
+        a number of operations; not with explore=False, nor with repeat.
         """
         if not isinstance(repeat, int) or not 1 <= repeat <= 64:
             raise ValueError(f"repeat={repeat!r} is no count from 1 to 64")
@@ -384,9 +387,10 @@ class Kernel:
 
         def launch(number: int, past):
             coverage = self._describe_coverage(bound, defines, inputs, options, levels, number, repeat)
-            return self._check_launch(bound, options, array, are_given, strict_fences, past,
-                                      lambda run, checker: make_report(bound, run, checker, coverage, self.module,
-                                                                       max_findings, levels))
+            return self._check_launch(bound, options, array, are_given, strict_fences, past, explore and repeat == 1,
+                                      lambda run, checker, explored: make_report(bound, run, checker, coverage,
+                                                                                 self.module, max_findings, levels,
+                                                                                 explored))
 
         try:
             return launch(1, ffi.NULL)[0] if repeat == 1 else self._check_rounds(launch, repeat)
@@ -414,7 +418,7 @@ class Kernel:
                                                 -len(report.findings)))
 
     @staticmethod
-    def _check_launch(bound: Bound, options: Options, array, are_given, strict_fences: bool, past, make):
+    def _check_launch(bound: Bound, options: Options, array, are_given, strict_fences: bool, past, explore: bool, make):
         """What make says of one launch, and whether it came to its end."""
         diags = Diags()
         checker_options = ffi.new("grout_checker_options *",
@@ -426,13 +430,19 @@ class Kernel:
             with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
                      argument_bytes=sum(argument.size for argument in array), past=past) as run:
                 judge = run.make_judge(are_given)
+                look, exploration = ffi.NULL, ffi.new("grout_exploration *")
                 try:
+                    look = run.make_look(are_given, strict_fences) if explore else ffi.NULL
                     run.run()
                     run.judge(judge, checker)
+                    has_looked = run.look_again(look, checker, exploration)
+                    run.leave(past, checker)
+                    report = make(run, checker, exploration if has_looked else None)
+                    return report, run.status == lib.GROUT_RUN_DONE
                 finally:
+                    lib.grout_exploration_deinit(exploration)
+                    lib.grout_second_look_free(look)
                     lib.grout_writes_judge_free(judge)
-                run.leave(past, checker)
-                return make(run, checker), run.status == lib.GROUT_RUN_DONE
         finally:
             lib.grout_checker_free(checker)
 

@@ -150,6 +150,35 @@ class Run:
             self.diags.fail(RunError)
         return judge
 
+    def make_look(self, are_given: typing.Sequence[bool], strict_fences: bool):
+        """A grout_second_look, for launches of which one run does not stand for all. Before the run; the caller frees
+        it."""
+        launch = ffi.new("grout_launch *", self._launch[0])
+        if launch.progress == ffi.NULL:
+            on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
+                                       onerror=self._take_error)
+            launch.progress = on_progress
+            self._keep.append(on_progress)
+        given = ffi.new("bool[]", [*are_given, True])
+        options = ffi.new("grout_explore_options *", {"strict_fences": strict_fences, "are_given": given})
+        look = lib.grout_second_look_new(launch, options, self.diags.list)
+        if look == ffi.NULL:
+            self.diags.fail(RunError)
+        return look
+
+    def look_again(self, look, checker, exploration) -> bool:
+        """After the run: whether other schedules were tried."""
+        has_looked = ffi.new("bool *", False)
+        if look == ffi.NULL or self.cut is not None or self.status != lib.GROUT_RUN_DONE:
+            return False
+        stats = ffi.new("grout_run_stats *", self.raw_stats)
+        is_good = lib.grout_second_look_run(look, checker, stats, exploration, has_looked, self.diags.list)
+        if self._error is not None:
+            raise self._error
+        if not is_good:
+            self.diags.fail(RunError)
+        return bool(has_looked[0])
+
     def judge(self, judge, checker) -> None:
         """After the run: races of two writes that leave the same bytes become warnings."""
         is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)

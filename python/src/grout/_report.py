@@ -196,11 +196,25 @@ class Report:
         return _to_html(self._text(True))
 
 
-def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int, levels: Levels) -> Report:
+def _list_findings(checker, exploration):
+    """Those of a run, and then of the schedules that were explored, each once."""
+    checkers = [checker]
+    if exploration is not None:
+        checkers += [exploration.witnesses[i].checker for i in range(1, exploration.witness_count)]
+    found = {}
+    for one in checkers:
+        for index in range(lib.grout_checker_get_count(one)):
+            finding = lib.grout_checker_get_finding(one, index)
+            found.setdefault(finding.identity, finding)
+    return list(found.values())
+
+
+def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int, levels: Levels,
+                exploration=None) -> Report:
     summary = lib.grout_checker_get_summary(checker, run.cut is not None)
     causes: typing.Dict[int, Finding] = {}
-    made = [_make_finding(lib.grout_checker_get_finding(checker, i), run.diags.list, causes, module.allowances, levels)
-            for i in range(lib.grout_checker_get_count(checker))]
+    made = [_make_finding(finding, run.diags.list, causes, module.allowances, levels)
+            for finding in _list_findings(checker, exploration)]
     findings = [finding for finding in made if not finding.silenced]
     heads = [finding for finding in findings if finding.follows_from is None]
     counts = {
@@ -221,12 +235,21 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
 
     cut = ffi.NULL if run.cut is None else ffi.new("char[]", run.cut.encode())
     summary_pointer = ffi.new("grout_check_summary *", summary)
+    holds = bool(summary.is_well_synchronised) and run.cut is None
+    if exploration is not None:
+        holds = bool(lib.grout_exploration_holds(exploration))
+
+    def describe(text) -> None:
+        if exploration is None:
+            lib.grout_describe_promise(summary_pointer, counts["errors"] > 0, cut, text)
+        else:
+            lib.grout_describe_exploration(exploration, summary_pointer, ffi.NULL, text)
+
     return Report(
         kernel=bound.name, verdict=verdict,
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
         silenced=tuple(finding for finding in made if finding.silenced), warnings=bound.warnings, coverage=coverage,
-        promise=take_text(lambda text: lib.grout_describe_promise(summary_pointer, counts["errors"] > 0, cut, text)),
-        holds_for_every_schedule=bool(summary.is_well_synchronised) and run.cut is None, stats=run.stats,
+        promise=take_text(describe), holds_for_every_schedule=holds, stats=run.stats,
         accesses=summary.accesses, async_ops=summary.async_ops, barrier_phases=summary.barrier_phases,
         _head=(make_head(False), make_head(True)), _extra=_describe_non_finite(run), _max_findings=max_findings)
 
