@@ -48,6 +48,7 @@ typedef struct explorer {
     grout_ahead *ahead; /* NULL: nothing is run ahead */
     bool holds_witness; /* the launch's arrays are as the last witness left them */
     bool was_cut;       /* a run was interrupted: there are no more */
+    bool is_over;       /* by the steps that are left: nothing is known of it */
     bool has_bulk;      /* the order in which reductions in flight land shows */
     uint64_t place;     /* whose order is a matter of chance */
 } explorer;
@@ -64,8 +65,8 @@ static grout_attempt *run_attempt(explorer *it, const grout_launch *launch,
     own.max_steps = is_bounded ? left : launch->max_steps;
     grout_attempt *attempt = grout_attempt__run(&it->attempts, &own, replay, it->diags);
     if (attempt != NULL) {
-        it->was_cut = attempt->status == GROUT_RUN_INTERRUPTED ||
-                      (is_bounded && attempt->status == GROUT_RUN_STEP_LIMIT);
+        it->is_over = is_bounded && attempt->status == GROUT_RUN_STEP_LIMIT;
+        it->was_cut = it->is_over || attempt->status == GROUT_RUN_INTERRUPTED;
         it->out->steps += attempt->stats.steps + STEPS_OF_A_START;
     }
     return attempt;
@@ -504,7 +505,7 @@ static bool explore_one(explorer *it, const grout_decisions *replay, uint32_t ah
     }
     *is_certified_out = attempt->summary.is_well_synchronised;
     it->out->failing += !it->was_cut && attempt->summary.error_count > 0;
-    bool is_good = it->was_cut || keep_witness(it, attempt, 0);
+    bool is_good = it->is_over || keep_witness(it, attempt, 0);
     const bool represents_all = *is_certified_out && it->options->outcome == NULL;
     if (is_good && !represents_all && !it->was_cut) {
         is_good = follow(it, attempt);
