@@ -84,6 +84,9 @@ FINDERS = {
     "certificates": Finder("tests/certificates/certificates.py",
                            (sys.executable, "{tests}/certificates/certificates.py", *GROUT),
                            r"^certificates: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
+    # --first FIRST --count COUNT
+    "lists": Finder("tests/certificates/lists.py", (sys.executable, "{tests}/certificates/lists.py", *GROUT),
+                    r"^lists: (?P<all>\d+) lists, (?P<found>\d+) faults"),
     # FIRST COUNT
     "advice": Finder("tests/advice/drawn.py", (sys.executable, "{tests}/advice/drawn.py", *GROUT), PASSED),
     # FIRST COUNT
