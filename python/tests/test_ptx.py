@@ -196,6 +196,8 @@ def test_options_that_the_machine_has_not(add_one):
 
 RACE, SAME = "ptx-race", "same-value-race"
 ATTACK = {"48_nc_load_bug": (RACE, "ld.global.nc reads by a cache"), "48_nc_load_ok": None,
+          "56_relay_cluster_scope_ok": None, "56_relay_cta_scope_bug": (RACE, "no barrier, fence or wait orders them"),
+          "56_relay_cta_scope_acq_only_bug": (RACE, "no barrier, fence or wait orders them"),
           "57_peer_not_begun_bug": (RACE, "nothing tells that this CTA has begun"), "57_peer_not_begun_ok": None,
           "same_value_write_write": (SAME, "write the same values to shared memory")}
 
