@@ -95,7 +95,7 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
 /* "<GROUT_RELAXED>": the order of what the barriers of other CTAs get, where the scope is the
  * cluster, or the scope. */
 static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
-    const bool is_wide = !entry->is_narrow && !grout_emit__is_relaxed(e, op);
+    const bool is_wide = grout_emit__is_wide(e, op, entry);
     if (grout_emit__is_without_order(e, op) || grout_emit__is_weakened_arrival(e)) {
         grout_emit__add(e, "<GROUT_RELAXED>");
     } else if (grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_wide) == 0) {
