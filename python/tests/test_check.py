@@ -300,3 +300,15 @@ kernel @k(%n: inout gmem i32[1] init(zeros), %y: inout gmem i32[1]) grid(g = 2)
     assert reset.check(repeat=3).is_clean
     with pytest.raises(ValueError, match="repeat=0"):
         kernel.check(repeat=0)
+
+
+def test_a_second_look_finds_what_the_run_alone_does_not(kernels):
+    """The answer of a test while a copy is in flight; with explore=False it is the run's alone."""
+    folder = kernels.parent / "tests" / "behaviour" / "exploration"
+    kernel = grout.load(folder / "test-of-bytes-in-flight.grout")
+    report, alone = kernel.check(), kernel.check(explore=False)
+    assert [finding.code for finding in report.findings] == ["out-of-bounds"]
+    assert report.promise.startswith("fails under 1 of the 2 schedules")
+    assert not alone.findings and not alone.holds_for_every_schedule
+    fixed = grout.load(folder / "test-of-bytes-in-flight-fixed.grout")
+    assert fixed.check().holds_for_every_schedule and not fixed.check(explore=False).holds_for_every_schedule

@@ -190,13 +190,47 @@ TMEM_WAITS = {"nvvm": (plgpu.inline_mgpu()(lambda ctx: nvvm.tcgen05_wait(nvvm.Tc
               "ptx": (effect("tcgen05.wait::ld.sync.aligned;"), effect("tcgen05.wait::st.sync.aligned;"))}
 
 
+@pytest.mark.parametrize("left_out, codes", [(None, []), ("load", ["tmem-load-not-awaited"]),
+                                             ("store", ["tmem-store-not-committed"])])
 @pytest.mark.parametrize("name", TMEM_WAITS)
-def test_waits_of_tensor_memory(name):
+def test_waits_of_tensor_memory(name, left_out, codes):
+    """What one warpgroup stores the other one loads, and what it has loaded the first one stores anew."""
+    def body(x_ref, out, acc, stored, loaded):
+        wg, (wait_load, wait_store) = lax.axis_index("wg"), TMEM_WAITS[name]
+
+        @pl.when(wg == 0)
+        def _():
+            plgpu.async_store_tmem(acc, plgpu.layout_cast(x_ref[...], Layout.TCGEN05))
+            if left_out != "store":
+                wait_store()
+            plgpu.barrier_arrive(stored)
+            plgpu.barrier_wait(loaded)
+            plgpu.async_store_tmem(acc, plgpu.layout_cast(x_ref[...] + 1, Layout.TCGEN05))
+            wait_store()
+
+        @pl.when(wg == 1)
+        def _():
+            plgpu.barrier_wait(stored)
+            out[...] = plgpu.async_load_tmem(acc)
+            if left_out != "load":
+                wait_load()
+            plgpu.barrier_arrive(loaded)
+
     x = count(128, 64)
-    wait_load, wait_store = TMEM_WAITS[name]
-    assert_same(check(_make_tmem(wait_load, wait_store, lambda: None), x).result, x + 1)
-    for function in (_make_tmem(lambda: None, wait_store, lambda: None), _make_tmem(wait_load, lambda: None, lambda: None)):
-        assert grout.pallas.check(function)(x).verdict == "error"
+    barriers = [Barrier(orders_tensor_core=True)] * 2
+    function = kernel(body, S((128, 64), F32), scratch_types=[plgpu.TMEM((128, 64), F32), *barriers], **THREADS)
+    report = check(function, x, verdict="error" if codes else "clean")
+    assert [one.code for one in report.findings] == codes
+    if not codes:
+        assert_same(report.result, x)
+
+
+@pytest.mark.parametrize("waits", [[True, True], [False, True], [True, False]])
+@pytest.mark.parametrize("name", TMEM_WAITS)
+def test_own_loads_and_stores_of_tensor_memory_need_no_waits(name, waits):
+    x = count(128, 64)
+    function = _make_tmem(*(wait if is_there else lambda: None for wait, is_there in zip(TMEM_WAITS[name], waits)), lambda: None)
+    assert_same(check(function, x).result, x + 1)
 
 
 @pytest.mark.parametrize("fence", ["tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"])
