@@ -26,7 +26,6 @@ UPPER_HEADERS = {
     "grout/events.h": {"observe", "interp", "race_checker", "explore"},
     "grout/observe.h": {"observe", "interp", "race_checker", "explore"},
     "grout/race.h": {"race_checker", "explore", "functions"},
-    "grout/array_past.h": {"interp", "race_checker", "explore"},
     "grout/equal.h": {"explore", "functions"},
     "grout/past.h": {"explore"},
     "grout/explore.h": {"explore"},
@@ -42,8 +41,8 @@ UPPER_HEADERS = {
 UPPER_HEADER_USES = {
     "include/grout/events.h": {"grout/clocks.h"},
     "include/grout/observe.h": {"grout/events.h"},
-    "include/grout/interp.h": {"grout/array_past.h", "grout/observe.h"},
-    "include/grout/race.h": {"grout/array_past.h", "grout/observe.h"},
+    "include/grout/interp.h": {"grout/observe.h"},
+    "include/grout/race.h": {"grout/observe.h"},
     "include/grout/equal.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/past.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/explore.h": {"grout/interp.h", "grout/race.h"},

@@ -33,7 +33,6 @@ extern "C" {
 #endif
 
 struct grout_module;
-struct grout_array_past; /* array_past.h */
 
 /* ---- who and where --------------------------------------------------------------------------- */
 
@@ -442,6 +441,26 @@ typedef struct grout_event {
 
 struct grout_ledger;
 
+/* What of an array may depend on the schedule. */
+typedef enum grout_chance_kind {
+    GROUT_CHANCE_VALUE,   /* which values it holds */
+    GROUT_CHANCE_DEFINED, /* whether they are defined */
+    GROUT_CHANCE_COUNT
+} grout_chance_kind;
+
+typedef struct grout_chance {
+    grout_op_id op;  /* the operation that it comes from; 0: it depends on none */
+    uint32_t launch; /* that ran it, from 1 */
+} grout_chance;
+
+/* What the launches before this one have left in an array that it is given. */
+typedef struct grout_array_past {
+    const uint64_t *undefined; /* bit e % 64 of word e / 64: element e has no value; NULL: all do */
+    int64_t undefined_count, first_undefined;
+    uint32_t launch; /* the last one that had the array and left it so; from 1 */
+    grout_chance chances[GROUT_CHANCE_COUNT];
+} grout_array_past;
+
 /* An earlier launch of a list, which may still run when this one begins. */
 typedef struct grout_earlier_launch {
     struct grout_ledger *ledger; /* what it has accessed: race.h */
@@ -487,7 +506,7 @@ typedef struct grout_launch_info {
     grout_memory_reader memory;          /* read NULL: nobody can say */
     const grout_earlier_launch *earlier; /* of its list, which may overlap with it; oldest first */
     uint32_t earlier_count;
-    const struct grout_array_past *pasts; /* by parameter; NULL: no launch came before */
+    const grout_array_past *pasts; /* by parameter; NULL: no launch came before */
     /* barrier element -> object and index inside it */
     const grout_object_id *element_objects;
     const uint32_t *element_indices;

@@ -8,7 +8,6 @@
 
 #include "grout/advice.h"
 #include "grout/alloc.h"
-#include "grout/array_past.h"
 #include "grout/binding.h"
 #include "grout/build.h"
 #include "grout/diag.h"

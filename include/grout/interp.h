@@ -9,7 +9,6 @@
 #ifndef GROUT_INTERP_H
 #define GROUT_INTERP_H
 
-#include "grout/array_past.h"
 #include "grout/observe.h"
 
 #ifdef __cplusplus

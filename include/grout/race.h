@@ -10,7 +10,6 @@
 #ifndef GROUT_RACE_H
 #define GROUT_RACE_H
 
-#include "grout/array_past.h"
 #include "grout/observe.h"
 
 #ifdef __cplusplus

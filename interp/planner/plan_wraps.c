@@ -124,8 +124,26 @@ static range get_bits(range a, range b) {
     return a.low >= 0 && b.low >= 0 ? (range){0, fill_bits(greatest(a.high, b.high))} : EVERY;
 }
 
-static bool is_shift(range b) {
-    return b.low >= 0 && b.high < 63;
+/* What b may be as the bits of a shift: the least and the greatest; false: a shift by it may be
+ * none. */
+static bool get_shifts(range b, uint32_t shifts[2]) {
+    const bool are_shifts = b.low >= 0 && b.high < 63;
+    shifts[0] = are_shifts ? (uint32_t)b.low : 0;
+    shifts[1] = are_shifts ? (uint32_t)b.high : 0;
+    return are_shifts;
+}
+
+static bool shift_left(range a, range b, range *out) {
+    uint32_t shifts[2];
+    return get_shifts(b, shifts) &&
+           multiply(a, (range){INT64_C(1) << shifts[0], INT64_C(1) << shifts[1]}, out);
+}
+
+static range shift_right(range a, range b) {
+    uint32_t shifts[2];
+    return get_shifts(b, shifts) ? join((range){a.low >> shifts[0], a.high >> shifts[0]},
+                                        (range){a.low >> shifts[1], a.high >> shifts[1]})
+                                 : EVERY;
 }
 
 /* ---- the values of a kernel ---------------------------------------------------------------------
@@ -189,7 +207,7 @@ static bool compute(const grout_planner *planner, const grout_op *op, range *out
                               (*out = (range){0, greatest(a.high, turned.high)}, true));
     }
     case GROUT_WRAP_SHIFTED_LEFT:
-        return is_shift(b) && multiply(a, (range){INT64_C(1) << b.low, INT64_C(1) << b.high}, out);
+        return shift_left(a, b, out);
     case GROUT_WRAP_CONVERTED:
         *out = a;
         return is_integer(get_dtype(planner, op, 0));
@@ -208,9 +226,7 @@ static bool compute(const grout_planner *planner, const grout_op *op, range *out
         *out = get_common_bits(a, b);
         return true;
     case GROUT_WRAP_SHIFTED_RIGHT:
-        *out = is_shift(b) ? join((range){a.low >> b.low, a.high >> b.low},
-                                  (range){a.low >> b.high, a.high >> b.high})
-                           : EVERY;
+        *out = shift_right(a, b);
         return true;
     case GROUT_WRAP_SMALLER:
         *out = (range){least(a.low, b.low), least(a.high, b.high)};

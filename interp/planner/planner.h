@@ -144,7 +144,7 @@ void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_o
 size_t grout_planner__get_range_size(void);
 void grout_planner__find_wraps(grout_planner *planner);
 bool grout_planner__is_traced(const grout_planner *planner, const grout_op *op);
-void grout_planner__trace(grout_planner *planner, uint32_t inst, grout_op_id op);
+void grout_planner__trace(grout_planner *planner, uint32_t index, grout_op_id id);
 
 /* plan_lower.c: the instructions of a block and all inside it. */
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block);

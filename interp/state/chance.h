@@ -24,7 +24,7 @@ uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
 /* ---- what the schedule decides: decisions.c -------------------------------------------------- */
 
 /* Appends to the record of the launch, if there is one. */
-void grout_machine__record(grout_machine *machine, uint32_t decision);
+void grout_machine__record(grout_machine *machine, uint32_t number);
 /* An answer that a GPU may give either way: that of the replay, else the usual one. */
 bool grout_machine__answer(grout_machine *machine, bool usual);
 

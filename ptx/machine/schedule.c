@@ -5,7 +5,6 @@
 #include "schedule.h"
 
 #include "observe.h"
-#include "residency.h"
 #include "state.h"
 
 enum {

@@ -1,6 +1,5 @@
-/* state.c - CTAs that begin and end, and what special registers say in them. PTX ISA 9.1,
- * chapter 10.
- * SPDX-License-Identifier: Apache-2.0 */
+/* state.c - CTAs that begin and end, how many a GPU holds, and what special registers say in them.
+ * PTX ISA 9.1, chapter 10. SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
 #include "mbarrier.h"
@@ -14,6 +13,32 @@ static void set_index(uint32_t number, const uint32_t size[3], uint32_t index_ou
     index_out[1] = number / size[0] % size[1];
     index_out[2] = number / size[0] / size[1];
 }
+
+/* ---- how many fit: docs/hardware.md 8 ---- */
+
+enum {
+    SM_CTAS = 32,
+    SM_THREADS = 2048,
+    SM_REGISTERS = 65536,
+    SM_SHARED = 228 << 10, /* bytes; 1 KiB of it for each CTA is the system's */
+    CTA_SHARED = 1 << 10
+};
+
+static uint32_t get_least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+uint32_t grout_ptx__count_resident(const ptx_machine *machine) {
+    const uint32_t threads = machine->warp_count * PTX_LANES;
+    uint32_t ctas = get_least(SM_CTAS, SM_THREADS / threads);
+    ctas = get_least(ctas, SM_SHARED / (machine->shared_bytes + CTA_SHARED));
+    if (machine->register_count > 0) {
+        ctas = get_least(ctas, SM_REGISTERS / (machine->register_count * threads));
+    }
+    return PTX_RESIDENCY_SMS * (ctas > 0 ? ctas : 1);
+}
+
+/* ---- CTAs ---- */
 
 /* CTAs are numbered cluster by cluster, so that those of one lie side by side. */
 bool grout_ptx__init_ctas(ptx_machine *machine) {

@@ -43,16 +43,17 @@ static size_t get_cell(grout_ptx_tmem_cell cell) {
     return (size_t)cell.lane * GROUT_PTX_TMEM_COLUMNS + cell.column;
 }
 
+/* The tensor memory that has the cell, after an access to it. */
+static bool touch_cell(const ptx_tensor_view *view, ptx_tensor_touch how, uint32_t cta,
+                       grout_ptx_tmem_cell cell, ptx_tensor **tensor_out, grout_ptx_fault *fault) {
+    return find_cell(view, cta, cell, tensor_out, fault) &&
+           observe_cell(view, *tensor_out, get_cell(cell), how, fault);
+}
+
 /* A register whose lower half alone has a value, as one of a product of f16, counts as one with a
  * value: registers have it as a whole. Its upper half is another one in each run then. */
-static bool read_as(ptx_tensor_view *view, ptx_tensor_touch how, uint32_t cta,
-                    grout_ptx_tmem_cell cell, uint32_t mask, uint32_t *bits,
-                    grout_ptx_fault *fault) {
-    ptx_tensor *tensor = NULL;
-    if (!find_cell(view, cta, cell, &tensor, fault) ||
-        !observe_cell(view, tensor, get_cell(cell), how, fault)) {
-        return false;
-    }
+static bool take_bits(ptx_tensor_view *view, const ptx_tensor *tensor, grout_ptx_tmem_cell cell,
+                      uint32_t mask, uint32_t *bits, grout_ptx_fault *fault) {
     uint32_t missing = mask & ~tensor->known[get_cell(cell)];
     bool is_half = view->is_loose && missing == UPPER_HALF;
     bool is_undefined = missing != 0 && !is_half;
@@ -76,21 +77,24 @@ static bool read_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uin
                       uint32_t *bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     const bool is_product = view->async->pipe.kind == PTX_PIPE_MULTIPLY;
-    return read_as(view, is_product ? PTX_TENSOR_OPERAND : PTX_TENSOR_READ, cta, cell, mask, bits,
-                   fault);
+    ptx_tensor *tensor = NULL;
+    return touch_cell(view, is_product ? PTX_TENSOR_OPERAND : PTX_TENSOR_READ, cta, cell, &tensor,
+                      fault) &&
+           take_bits(view, tensor, cell, mask, bits, fault);
 }
 
 static bool read_sums(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                       uint32_t *bits, grout_ptx_fault *fault) {
-    return read_as(machine, PTX_TENSOR_READ, cta, cell, mask, bits, fault);
+    ptx_tensor *tensor = NULL;
+    return touch_cell(machine, PTX_TENSOR_READ, cta, cell, &tensor, fault) &&
+           take_bits(machine, tensor, cell, mask, bits, fault);
 }
 
 static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t mask,
                        uint32_t bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     ptx_tensor *tensor = NULL;
-    if (!find_cell(view, cta, cell, &tensor, fault) ||
-        !observe_cell(view, tensor, get_cell(cell), PTX_TENSOR_WRITE, fault)) {
+    if (!touch_cell(view, PTX_TENSOR_WRITE, cta, cell, &tensor, fault)) {
         return false;
     }
     uint32_t *value = &tensor->cells[get_cell(cell)], *known = &tensor->known[get_cell(cell)];
@@ -105,8 +109,7 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
 static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
                            uint32_t *known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
-    if (!find_cell(machine, cta, cell, &tensor, fault) ||
-        !observe_cell(machine, tensor, get_cell(cell), PTX_TENSOR_READ, fault)) {
+    if (!touch_cell(machine, PTX_TENSOR_READ, cta, cell, &tensor, fault)) {
         return false;
     }
     *bits = tensor->cells[get_cell(cell)];
@@ -117,8 +120,7 @@ static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell
 static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
                          uint32_t known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
-    if (!find_cell(machine, cta, cell, &tensor, fault) ||
-        !observe_cell(machine, tensor, get_cell(cell), PTX_TENSOR_WRITE, fault)) {
+    if (!touch_cell(machine, PTX_TENSOR_WRITE, cta, cell, &tensor, fault)) {
         return false;
     }
     tensor->cells[get_cell(cell)] = bits;

@@ -190,6 +190,15 @@ def explored():
     yield text, ["--explore", "--budget", "0.001"], None, "every schedule|schedules? explored"
 
 
+def second_look():
+    """What a check tries by itself is bounded by operations: ten CTAs have more orders than fit."""
+    text = kernel("%m: inout gmem i32[1], %y: out gmem i32[10]) grid(g = 10)",
+                  "%v = atomic_exchange %m[0], (axis_index g) scope(gpu)", "if (eq %v, 0) {", "  store %y[(axis_index g)], 1",
+                  "} else {", "  store %y[(axis_index g)], 2", "}")
+    yield text, [], CLEAN, r"holds for the \d+ schedules explored, 4 of them random"
+    yield text, ["--no-explore"], CLEAN, "this schedule"
+
+
 def file_size():
     for size, code, words in ((64 << 20, CLEAN, "clean"), ((64 << 20) + 1, USAGE, "more than 67108864 bytes")):
         text = kernel("%y: out gmem i32[1])", "store %y[0], 1")
@@ -272,7 +281,7 @@ def more_steps():
 
 
 LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
-          wgmmas, tcgen05, threads, explored, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
+          wgmmas, tcgen05, threads, explored, second_look, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
           check_values, delays)
 SLOW = (rivals, more_steps)
 

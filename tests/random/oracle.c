@@ -191,11 +191,14 @@ static bool is_copy(const oracle *it, const entry *e) {
            opcode == GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM;
 }
 
+static bool are_equal(const operand_form *a, const operand_form *b) {
+    return a->rank == b->rank && memcmp(a->extent, b->extent, a->rank * sizeof *a->extent) == 0;
+}
+
 /* Two MMAs that add to the same columns in the same shape. */
 static bool are_same_sums(const oracle *it, const entry *x, const entry *y) {
     const operand_form sums[2] = {get_form(it, x->origin.op, 0), get_form(it, y->origin.op, 0)};
-    return memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0 &&
-           x->access.run_count == y->access.run_count &&
+    return are_equal(&sums[0], &sums[1]) && x->access.run_count == y->access.run_count &&
            memcmp(x->runs, y->runs, x->access.run_count * sizeof *x->runs) == 0;
 }
 

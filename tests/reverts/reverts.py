@@ -3,7 +3,8 @@
 usage: reverts.py apply
        reverts.py find --work FOLDER [--compiler PATH] [--update] [NAME...]
 
-patches/ has one patch for each mistake that grout once made and no longer makes. In the head of each:
+patches/ and its folders, one a topic, have one patch for each mistake that grout once made and no longer makes. In the
+head of each:
 
     mistake: what grout does wrong with it
     finder: a generator and its arguments, as in FINDERS below; there may be several
@@ -17,6 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import filecmp
+import glob
 import os
 import re
 import shutil
@@ -153,7 +155,10 @@ class Patch:
 
 
 def load_patches(names):
-    patches = [Patch(os.path.join(PATCHES, name)) for name in sorted(os.listdir(PATCHES)) if name.endswith(".patch")]
+    paths = glob.glob(os.path.join(PATCHES, "**", "*.patch"), recursive=True)
+    patches = [Patch(path) for path in sorted(paths, key=os.path.basename)]
+    if len({patch.name for patch in patches}) < len(patches):
+        raise Failure("two patches have one name")
     unknown = set(names) - {patch.name for patch in patches}
     if unknown or not patches:
         raise Failure(f"there is no patch {', '.join(sorted(unknown))}")
