@@ -312,3 +312,15 @@ def test_a_second_look_finds_what_the_run_alone_does_not(kernels):
     assert not alone.findings and not alone.holds_for_every_schedule
     fixed = grout.load(folder / "test-of-bytes-in-flight-fixed.grout")
     assert fixed.check().holds_for_every_schedule and not fixed.check(explore=False).holds_for_every_schedule
+
+
+@pytest.mark.parametrize("name", ["counter-reset-by-first", "counter-reset-by-first-fixed"])
+def test_a_limit_in_another_schedule_makes_it_incomplete(kernels, name):
+    """The run itself ends in time: nothing is known of the schedules that take more turns."""
+    kernel = grout.load(kernels.parent / "tests" / "behaviour" / "exploration" / f"{name}.grout")
+    report = kernel.check(max_steps=kernel.check(explore=False).stats.steps + 1)
+    assert report.verdict == "incomplete" and not report.holds_for_every_schedule
+    assert [finding.code for finding in report.findings] == ["step-limit"]
+    assert "the limit of steps was reached (max_steps)" in report.promise
+    with pytest.raises(grout.CheckError):
+        report.expect_clean()

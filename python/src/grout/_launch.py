@@ -18,6 +18,7 @@ from ._library import ffi, lib, text_of
 
 SLICE_SECONDS = 0.03
 FIRST_STEPS = 4096
+STEPS_ARE_OVER = "the limit of steps was reached (max_steps)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -258,7 +259,7 @@ class Run:
         if self.status == lib.GROUT_RUN_FAILED:
             self.diags.fail(RunError)
         if self.status == lib.GROUT_RUN_STEP_LIMIT:
-            self.cut = "the limit of steps was reached (max_steps)"
+            self.cut = STEPS_ARE_OVER
 
     def _run_slices(self) -> None:
         steps = FIRST_STEPS

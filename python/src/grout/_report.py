@@ -11,7 +11,7 @@ import typing
 
 from ._diagnostics import (CheckError, Diagnostic, Note, Place, make_diagnostic, make_notes, make_place, render,
                            severity_text)
-from ._launch import Run, Stats
+from ._launch import STEPS_ARE_OVER, Run, Stats
 from ._library import ffi, lib, take_text, text_of
 from ._severity import Levels
 
@@ -224,7 +224,10 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
         "follow_on": summary.suppressed_count + len(findings) - len(heads),
         "unlisted": summary.dropped_count + max(0, len(heads) - max_findings),
     }
-    is_open = run.cut is not None or summary.verdict == lib.GROUT_VERDICT_INCOMPLETE
+    cut_text = run.cut
+    if cut_text is None and any(finding.code in LIMITS for finding in made):  # of a schedule that was explored
+        cut_text = STEPS_ARE_OVER
+    is_open = cut_text is not None or summary.verdict == lib.GROUT_VERDICT_INCOMPLETE
     is_lowered = any(finding.is_lowered for finding in findings)
     verdict = "error" if counts["errors"] else "incomplete" if is_open else "warning" if is_lowered else "clean"
 
@@ -233,14 +236,14 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
         line = ffi.new("grout_verdict_line *", {"kernel": kernel, "word": word, "counts": counts, "color": color})
         return take_text(lambda text: lib.grout_describe_verdict(line, text))
 
-    cut = ffi.NULL if run.cut is None else ffi.new("char[]", run.cut.encode())
+    cut = ffi.NULL if cut_text is None else ffi.new("char[]", cut_text.encode())
     summary_pointer = ffi.new("grout_check_summary *", summary)
-    holds = bool(summary.is_well_synchronised) and run.cut is None
+    holds = bool(summary.is_well_synchronised)
     if exploration is not None:
         holds = bool(lib.grout_exploration_holds(exploration))
 
     def describe(text) -> None:
-        if exploration is None:
+        if exploration is None or verdict == "incomplete":
             lib.grout_describe_promise(summary_pointer, counts["errors"] > 0, cut, text)
         else:
             lib.grout_describe_exploration(exploration, summary_pointer, ffi.NULL, text)
@@ -249,7 +252,7 @@ def make_report(bound, run: Run, checker, coverage: str, module, max_findings: i
         kernel=bound.name, verdict=verdict,
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
         silenced=tuple(finding for finding in made if finding.silenced), warnings=bound.warnings, coverage=coverage,
-        promise=take_text(describe), holds_for_every_schedule=holds, stats=run.stats,
+        promise=take_text(describe), holds_for_every_schedule=holds and cut_text is None, stats=run.stats,
         accesses=summary.accesses, async_ops=summary.async_ops, barrier_phases=summary.barrier_phases,
         _head=(make_head(False), make_head(True)), _extra=_describe_non_finite(run), _max_findings=max_findings)
 
