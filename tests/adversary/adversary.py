@@ -56,10 +56,11 @@ def get_kernels(text):
 def run(grout, path, kernel, outputs, options):
     """(verdict, codes, digest of the outputs)."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "-q", "--timeout", str(SECONDS)] + options
+        command = [os.path.abspath(grout), "check", os.path.abspath(path), "--kernel", kernel, "--format", "json", "-q",
+                   "--timeout", str(SECONDS)] + options
         for name in outputs:
             command += ["--output", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         report = json.loads(done.stdout)
         digest = hashlib.sha256()
         for name in outputs:

@@ -34,9 +34,11 @@ def find_kernels(paths):
 
 
 def check(grout, path, timing, options):
-    command = [grout, "check", "--format", "json", "-q", "--max-findings", "1000", "--timing", timing,
-               "--max-steps", STEPS_MAX, *options, path]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    command = [os.path.abspath(grout), "check", "--format", "json", "-q", "--max-findings", "1000", "--timing", timing,
+               "--max-steps", STEPS_MAX, *options, os.path.abspath(path)]
+    with tempfile.TemporaryDirectory(prefix="grout-schedule-") as folder:  # where it leaves schedules that fail
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+                              cwd=folder)
     return json.loads(done.stdout)
 
 
