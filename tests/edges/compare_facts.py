@@ -1,6 +1,6 @@
 """Holds facts.def, by which the checker and the emitter judge, to the rules of its own that the search for races in PTX has.
 
-usage: compare_facts.py --grout PATH [--keep FOLDER] FILE...
+usage: compare_facts.py --grout PATH [--keep FOLDER] [--interleavings N] FILE...
 
 For each line of facts.def, and each edge that may carry it, a program is written: one thread does it, tells another one,
 and that one does what is wrong if it does not know. The checker finds something, and the search in PTX a race, where the
@@ -119,10 +119,10 @@ def call(*command):
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
-def ask(grout, path):
+def ask(grout, path, interleavings):
     """Whether the checker finds something, whether the search in PTX does, and their texts."""
     checked = call(grout, "check", path)
-    searched = call(grout, "run", "--device", "ptx", "--check", "--interleavings", "4", path)
+    searched = call(grout, "run", "--device", "ptx", "--check", "--interleavings", interleavings, path)
     return checked.returncode, searched.returncode, checked.stdout + checked.stderr, searched.stdout + searched.stderr
 
 
@@ -166,6 +166,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", type=os.path.abspath, required=True)
     parser.add_argument("--keep", help="a folder for the programs")
+    parser.add_argument("--interleavings", default="4", help="of the search in PTX")
     parser.add_argument("litmus", nargs="*")
     arguments = parser.parse_args()
     with open(FACTS, encoding="utf-8") as file:
@@ -181,7 +182,7 @@ def main():
             path = os.path.join(folder, re.sub(r"\W", "_", name) + ".grout")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            return ask(arguments.grout, path)
+            return ask(arguments.grout, path, arguments.interleavings)
         pairs = [(fact, edge) for fact in facts for edge in EDGES]
         answers = dict(zip(pairs, pool.map(lambda pair: run(" ".join(pair), write_program(*pair)), pairs)))
         names = [os.path.basename(path)[:-len(".grout")] for path in arguments.litmus]

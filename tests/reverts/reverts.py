@@ -99,6 +99,9 @@ FINDERS = {
     "index_overflow": Finder("tests/index_overflow/index_overflow.py",
                              (sys.executable, "{tests}/index_overflow/index_overflow.py", *GROUT),
                              r"^(?P<all>\d+) kernels: .*, (?P<found>\d+) kernels wrong"),
+    # --interleavings N
+    "facts": Finder("tests/edges/compare_facts.py", (sys.executable, "{tests}/edges/compare_facts.py", *GROUT),
+                    r"^(?P<all>\d+) programs of .*, (?P<found>\d+) faults"),
     # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
                      (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),
