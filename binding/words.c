@@ -81,14 +81,15 @@ void grout_describe_conditions(bool has_equal_writes, const char *assuming, grou
 
 void grout_describe_promise(const grout_check_summary *summary, bool fails, const char *cut,
                             grout_text *out) {
-    const char *start = fails ? "fails under" : "holds for";
+    /* An error is no certificate, so its sentence has other words. */
+    const char *start = fails ? "fails under each" : "holds for every";
     if (cut != NULL) {
         grout_text_add(out, "the run is incomplete: %s; nothing is known of the rest", cut);
     } else if (summary->is_well_synchronised) {
-        grout_text_add(out, "%s every schedule and timing of this launch with these inputs", start);
+        grout_text_add(out, "%s schedule and timing of this launch with these inputs", start);
         grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
     } else {
-        grout_text_add(out, "%s this schedule%s%s", start,
+        grout_text_add(out, "%s this schedule%s%s", fails ? "fails under" : "holds for",
                        summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",
                        summary->not_well_synchronised_because);
     }
@@ -97,8 +98,8 @@ void grout_describe_promise(const grout_check_summary *summary, bool fails, cons
 /* All were run, and all of them fail or none. */
 static void describe_all(const grout_exploration *exploration, const grout_check_summary *summary,
                          grout_text *out) {
-    grout_text_add(out, "%s every %s of this launch with these inputs",
-                   exploration->failing > 0 ? "fails under" : "holds for",
+    grout_text_add(out, "%s %s of this launch with these inputs",
+                   exploration->failing > 0 ? "fails under each" : "holds for every",
                    exploration->is_interleaved ? "interleaving" : "schedule");
     grout_describe_conditions(summary->has_equal_writes, summary->assuming, out);
     grout_text_add(out, ": %llu explored, which differ in what matters%s",

@@ -425,8 +425,8 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
                             launch->differs.size > 0 ? launch->differs.data : NULL);
     grout_text_add(out, "; %s", launch->axes.data);
     if (launch->holds && !all_hold) {
-        grout_text_add(out, "; %s every schedule%s",
-                       strcmp(launch->word, "error") == 0 ? "fails under" : "holds for",
+        grout_text_add(out, "; %s schedule%s",
+                       strcmp(launch->word, "error") == 0 ? "fails under each" : "holds for every",
                        launch->is_explored ? "" : " and timing");
     } else if (!launch->holds && strcmp(launch->word, "error") != 0) {
         bool is_good = grout_summary__is_good(launch->word);
@@ -454,10 +454,10 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
             assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
         }
     }
-    grout_text_add(out, "  %s every schedule%s of ",
-                   failing == 0       ? "holds for"
-                   : failing == count ? "fails under"
-                                      : "each verdict is that of",
+    grout_text_add(out, "  %s schedule%s of ",
+                   failing == 0       ? "holds for every"
+                   : failing == count ? "fails under each"
+                                      : "each verdict is that of each",
                    is_explored ? "" : " and timing");
     grout_text_add(out, count == 1 ? "this launch" : "these %zu launches", count);
     grout_text_add(out, " with these inputs");

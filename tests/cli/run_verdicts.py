@@ -487,7 +487,7 @@ def test_strict_fences(folder):
     kernel = write(f"{folder}/k.grout", text)
     expect(run("check", kernel), 0, "@k: clean\n")
     done = expect(run("check", kernel, "--strict-fences"), 1, "@k: error, 1 error\n")
-    assert "fails under every schedule" in done.stdout, done.stdout
+    assert "fails under each schedule" in done.stdout, done.stdout
     assert " --strict-fences --schedule fair " in done.stdout, done.stdout
     expect(run("run", kernel, "--check"), 0)
     expect(run("run", kernel, "--check", "--strict-fences"), 1, "[missing-commit-smem]")
