@@ -85,7 +85,7 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
         add_word(out, outcome->schedule_file);
     } else if (settings->schedule == GROUT_SCHEDULE_REPLAY &&
                !grout_options__has(options, GROUT_OPTION_REPLAY)) {
-        grout_text_add(out, " --explore"); /* its file could not be written */
+        grout_text_add(out, " --explore"); /* which writes its file */
     } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
         grout_text_add(out, " --replay");
         add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
