@@ -23,7 +23,7 @@ enum {
     ACTORS = CTAS * THREADS,
     ELEMENTS = 3, /* of a CTA: %b, %c, %m */
     BARRIERS = CTAS * ELEMENTS,
-    COUNTERS = 7 * ACTORS + BARRIERS,
+    COUNTERS = 12 * ACTORS + 2 * BARRIERS, /* at least */
     PHASES = 16,
     SIGNALS = 16
 };
@@ -204,6 +204,7 @@ static void start(machine *it) {
     ck_assert_ptr_nonnull(it->module);
     find_objects(it);
     it->shape = info.shape;
+    ck_assert_uint_le(grout_clock_size(&it->shape), COUNTERS);
     info.module = it->module;
     info.element_objects = it->objects;
     info.element_indices = indices;

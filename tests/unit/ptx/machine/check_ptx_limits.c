@@ -43,9 +43,10 @@ static bool run(const char *text, shape how, grout_diags *diags) {
 static void expect(const char *text, shape how, const char *message) {
     grout_diags *diags = grout_diags_new();
     bool is_done = run(text, how, diags);
-    const grout_diag *diag = grout_diags_get(diags, 0);
+    const grout_diag *diag = grout_diags_count(diags) == 0 ? NULL : grout_diags_get(diags, 0);
     ck_assert_msg(is_done == (message == NULL), "%s", diag == NULL ? "" : diag->message);
     if (message != NULL) {
+        ck_assert_ptr_nonnull(diag);
         ck_assert_int_eq(diag->code, GROUT_DIAG_LIMIT_REACHED);
         ck_assert_msg(strncmp(diag->message, message, strlen(message)) == 0, "%s", diag->message);
     }
