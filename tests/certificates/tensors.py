@@ -31,6 +31,8 @@ class Channel:
             self.sums = self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}]")
             self.terms = self.kernel.add_object("t", f"tmem f16[{2 * self.slots}, 128, {COLUMNS}] packed alias({self.sums})")
             self.summed = self.add_barrier(1)
+        elif self.writes == "copy-mma":
+            self.copied = self.add_barrier(1)
         if self.writes == "scaled":
             self.tables = [self.add_table("f8e8m0", 4, "scales") for _ in range(2)]
         elif self.writes == "sparse":
@@ -87,14 +89,16 @@ class Channel:
         elif self.writes in ("scaled", "sparse"):
             self.emit_with_tables(i)
         else:
-            self.emit_products(slot)
+            self.emit_products(i)
         kernel.emit(f"tcgen05_commit_arrive {self.refer(self.full, i)}")
 
-    def emit_products(self, slot):
-        hand, kernel = self.hand, self.kernel
+    def emit_products(self, i):
+        hand, kernel, slot = self.hand, self.kernel, self.refer(self.name, i)
         product = f"tcgen05_mma {slot}, {hand.get('a')}, {hand.get('b')}"
         if self.writes == "copy-mma":
-            kernel.emit(f"async_copy_smem_to_tmem {hand.get('start')}, {slot}")
+            kernel.emit(f"async_copy_smem_to_tmem {hand.get('start')}, {slot}",
+                        f"tcgen05_commit_arrive {self.refer(self.copied, i)}")
+            self.wait(self.copied, i)  # no order of issue holds between a copy and a product that adds to it
         kernel.emit(product + (", true" if self.writes in ("store-mma", "copy-mma") else ", false"))
         if self.writes == "mma-twice":
             kernel.emit(product)
