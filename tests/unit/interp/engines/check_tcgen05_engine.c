@@ -139,7 +139,7 @@ END_TEST
 
 #define STORE " async_store_tmem %t, (broadcast 5.0 : f32[128, 16])\n"
 
-/* Or before a load of its own thread, which comes behind it. */
+/* Or before a later load of its own thread. */
 START_TEST(a_store_lands_at_its_commit) {
     expect(HEAD STORE " commit_tmem\n" READ "}\n", _i, get_bits(5), get_bits(5));
     expect(HEAD STORE READ " commit_tmem\n}\n", _i, get_bits(5), get_bits(5));
