@@ -76,6 +76,8 @@ def find_cases(only):
             for seed, (array, words) in enumerate(inputs.items(), 1):
                 options += [] if words == "offsets" else ["--input", f"{array}=randn:{seed}"]
         for defines in ["", *sizes, *LARGER.get(name, ())]:
+            if re.search(r"=[a-z]", defines):
+                continue  # other types in the text
             case = [f"kernels/{path}.grout", *options, *(word for define in defines.split() for word in ("-D", define))]
             if only in " ".join(case):
                 yield case
@@ -105,18 +107,20 @@ def main():
     parser.add_argument("--budget", type=float, default=600)
     parser.add_argument("--emit", action="store_true")
     arguments = parser.parse_args()
-    failed, start = 0, time.monotonic()
+    failed, left_out, start = 0, 0, time.monotonic()
     cases = list(find_cases(arguments.only))
     with open(arguments.log, "w", encoding="utf-8") as log, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         jobs = [(case, pool.submit(run, arguments.grout, case, arguments.emit, start + arguments.budget)) for case in cases]
         for case, job in jobs:
             code, output = job.result()
             log.write(f"$ {' '.join(case)}\n{output}[exit {code}]\n\n")
-            if code != 0:
+            if "[gpu-missing]" in output and "compute capability" in output:
+                left_out += 1  # it is for another GPU
+            elif code != 0:
                 failed += 1
                 print(f"FAILED  {' '.join(case)} (exit {code}): {' '.join(output.split())[:300]}", flush=True)
-    print(f"kernels_on_gpu: {len(cases)} cases, {failed} failed, {time.monotonic() - start:.0f} s")
-    return 1 if failed or not cases else 0
+    print(f"kernels_on_gpu: {len(cases)} cases, {left_out} for another GPU, {failed} failed, {time.monotonic() - start:.0f} s")
+    return 1 if failed or left_out == len(cases) else 0
 
 
 if __name__ == "__main__":
