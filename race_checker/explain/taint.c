@@ -99,12 +99,13 @@ _Static_assert(sizeof SINKS / sizeof *SINKS == GROUT_SINK_COMPARED &&
                    GROUT_SINK_COMPARED + 1 == GROUT_SINK_COUNT,
                "each sink that a letter of sinks.def names has a row in SINKS");
 
-/* Each use that an undefined value is a fault for is a sink. */
-static const uint8_t SINK_OF_USE[] = {
-    [GROUT_USE_BRANCH] = GROUT_SINK_BRANCH, [GROUT_USE_ADDRESS] = GROUT_SINK_ADDRESS,
-    [GROUT_USE_OUTPUT] = GROUT_SINK_OUTPUT, [GROUT_USE_PRINT] = GROUT_SINK_PRINTED,
-    [GROUT_USE_SYNC] = GROUT_SINK_SYNC,     [GROUT_USE_CHECK] = GROUT_SINK_CHECKED};
-_Static_assert(sizeof SINK_OF_USE == GROUT_USE_COUNT, "each grout_uninitialised_use is a sink");
+/* Each use that an undefined value is a fault for is a sink of the same name. */
+enum {
+    USES_WITH_A_SINK = 1 << GROUT_USE_BRANCH | 1 << GROUT_USE_ADDRESS | 1 << GROUT_USE_OUTPUT |
+                       1 << GROUT_USE_PRINT | 1 << GROUT_USE_SYNC | 1 << GROUT_USE_CHECK
+};
+_Static_assert(USES_WITH_A_SINK == (1 << GROUT_USE_COUNT) - 1,
+               "each grout_uninitialised_use is a sink");
 
 /* ---- what an op decides ---- */
 
