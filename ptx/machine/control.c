@@ -178,7 +178,6 @@ bool grout_ptx__decode_yielding(ptx_decoder *decoder) {
 /* Variables that are copied, from and to: parameters before, results when the function leaves. */
 static ptx_outcome run_call(ptx_context *context) {
     const ptx_step *step = context->step;
-    const ptx_plane *pairs = context->machine->code->items.items + step->first_item;
     ptx_group *group = context->group;
     uint32_t after = group->pc + 1;
     if (group->call_count == PTX_CALLS_MAX) {
@@ -187,7 +186,8 @@ static ptx_outcome run_call(ptx_context *context) {
                                       PTX_CALLS_MAX);
     }
     for (uint32_t i = 0; i < step->item_count; i++) {
-        copy_variable(context, pairs[i].offset, pairs[i].id);
+        const ptx_plane *pair = &context->machine->code->items.items[step->first_item + i];
+        copy_variable(context, pair->offset, pair->id);
     }
     ptx_group *called = split(context, context->lanes, step->detail);
     called->returns[called->call_count++] = after;
