@@ -19,16 +19,12 @@ Right kernels are clean; of those with a mistake the code is known. A kernel tha
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
-import json
 import os
 import random
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS
+import checking  # noqa: E402
 
 UNITS_MAX = 2**31 - 1  # that a semaphore holds
 TOTAL_MAX = 2**32 - 1  # that a GPU counts in a launch, for waits that take none
@@ -36,17 +32,8 @@ TOTAL_MAX = 2**32 - 1  # that a GPU counts in a launch, for waits that take none
 
 def check(grout, text, options):
     """Exit code, codes of the findings."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "drawn.grout")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True, text=True,
-                              errors="replace", timeout=SECONDS, check=False)
-    try:
-        report = json.loads(done.stdout)
-    except ValueError:
-        return done.returncode, {done.stderr[-300:]}
-    return done.returncode, {finding["code"] for finding in report["findings"]}
+    code, report, words = checking.check(grout, text, options)
+    return code, {words} if report is None else {finding["code"] for finding in report["findings"]}
 
 
 def draw_schedule(draw):

@@ -15,34 +15,23 @@ every run has to claim it.
 A kernel that differs is printed. Closing line: 'N passed, N failed, N mistakes'.
 """
 import argparse
-import json
 import os
 import random
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS
+import checking  # noqa: E402
 
 COLUMNS = 64
 
 
 def check(grout, text, options):
     """Exit code, codes of the errors, whether the verdict is for every schedule."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "drawn.grout")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True, text=True,
-                              errors="replace", timeout=SECONDS, check=False)
-    try:
-        report = json.loads(done.stdout)
-    except ValueError:
-        return done.returncode, {done.stderr[-300:]}, False
+    code, report, words = checking.check(grout, text, options)
+    if report is None:
+        return code, {words}, False
     kernels = report.get("coverage", {}).get("kernels", [])
-    return (done.returncode, {f["code"] for f in report["findings"] if f["severity"] == "error"},
+    return (code, {f["code"] for f in report["findings"] if f["severity"] == "error"},
             bool(kernels) and all(k["holds_for_every_schedule"] for k in kernels))
 
 
