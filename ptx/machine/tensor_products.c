@@ -188,7 +188,8 @@ static bool is_pipeline(const ptx_async *earlier, const ptx_async *later) {
     const uint32_t count = list_parts(earlier, first), others = list_parts(later, then);
     for (uint32_t i = 0; i < count * others; i++) {
         const ptx_part *a = &first[i / others], *b = &then[i % others];
-        if (share_columns(a, b) && grout_ptx__is_pipeline(&a->pipe, &b->pipe)) {
+        if (grout_ptx__is_pipeline_anywhere(&a->pipe, &b->pipe) ||
+            (share_columns(a, b) && grout_ptx__is_pipeline(&a->pipe, &b->pipe))) {
             return true;
         }
     }

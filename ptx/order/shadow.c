@@ -15,6 +15,7 @@ void grout_ptx__deinit_shadow(ptx_shadow *shadow) {
     grout__free(shadow->records.items);
     grout__free(shadow->reads.items);
     grout__free(shadow->equals.items);
+    grout__free(shadow->brought.items);
 }
 
 /* ---- order ---- */
@@ -101,33 +102,6 @@ static bool needs_fence(const ptx_check *check, const ptx_record *record) {
 
 /* ---- tensor memory ---- */
 
-/* What a product's operands may be before it, and after it; its sums are a pipeline of their own.
- */
-static bool may_follow_operand(ptx_pipe_kind later) {
-    return later == PTX_PIPE_MULTIPLY || later == PTX_PIPE_COPY || later == PTX_PIPE_COPY_4X256B ||
-           later == PTX_PIPE_SHIFT;
-}
-
-static bool may_bring_operand(ptx_pipe_kind earlier) {
-    return earlier == PTX_PIPE_COPY || earlier == PTX_PIPE_COPY_4X256B || earlier == PTX_PIPE_SHIFT;
-}
-
-static bool is_move(ptx_pipe_kind kind) {
-    return kind == PTX_PIPE_LOAD || kind == PTX_PIPE_STORE;
-}
-
-bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later) {
-    if (earlier->is_operand || later->is_operand) {
-        return earlier->is_operand ? !later->is_operand && may_follow_operand(later->kind)
-                                   : may_bring_operand(earlier->kind);
-    }
-    if (earlier->kind == PTX_PIPE_MULTIPLY || later->kind == PTX_PIPE_MULTIPLY) {
-        return earlier->kind == later->kind && earlier->result == later->result;
-    }
-    return (earlier->kind == PTX_PIPE_SHIFT && later->kind == PTX_PIPE_COPY_4X256B) ||
-           (is_move(earlier->kind) && is_move(later->kind));
-}
-
 static bool is_same_operation(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     const ptx_access *access = check->access;
     return record->agent == access->record.agent && record->time == access->record.time &&
@@ -142,11 +116,30 @@ static bool is_started_before(const ptx_check *check, const ptx_record *record, 
     if (record->agent / PTX_AGENT_KINDS != own->agent / PTX_AGENT_KINDS) {
         return false;
     }
-    if (is_move(record->pipe.kind) || (check->access->lanes >> lane & 1) != 0) {
-        return is_move(record->pipe.kind) || record->time < own->time;
+    const bool is_move = record->pipe.kind == PTX_PIPE_LOAD || record->pipe.kind == PTX_PIPE_STORE;
+    if (is_move || (check->access->lanes >> lane & 1) != 0) {
+        return is_move || record->time < own->time;
     }
     started.agent += PTX_AGENT_TENSOR_ISSUED - PTX_AGENT_TENSOR;
     return knows(check->view, PTX_KNOWN_THREADS, &started, lane);
+}
+
+/* Whether the access is by a copy or a shift behind a product that has read of what another one
+ * has brought. The three operations happen one after the other, so all that the first one writes
+ * comes before all that the last one does, also what the product has not read. */
+static bool is_behind_reader(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    const ptx_brought_list *brought = &check->shadow->brought;
+    const ptx_operation by = {record->agent, lane, record->time};
+    const bool may_be =
+        grout_ptx__may_bring(&record->pipe) && grout_ptx__may_bring(&check->access->record.pipe);
+    size_t below = may_be ? brought->count : 0;
+    for (const ptx_operation *it; (it = grout_ptx__find_reader(brought, &by, &below)) != NULL;) {
+        const ptx_record reader = {.agent = it->agent, .time = it->time};
+        if (is_started_before(check, &reader, it->lane)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The tensor core's operations are known to be over by tcgen05.wait, or by a commit, a wait for its
@@ -155,7 +148,8 @@ static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record
     return is_same_operation(check, record, lane) ||
            knows(check->view, PTX_KNOWN_ADMITTED, record, lane) ||
            (grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe) &&
-            is_started_before(check, record, lane));
+            is_started_before(check, record, lane)) ||
+           is_behind_reader(check, record, lane);
 }
 
 /* Both are atomic for each other: PTX ISA 9.1, 'Morally strong operations'. */
@@ -568,6 +562,18 @@ static bool keep_uncovered(ptx_shadow *shadow, const ptx_check *check, ptx_cell 
     return true;
 }
 
+/* A product's read of what a copy or a shift of its warp has brought. */
+static bool note_operand(const ptx_check *check, const ptx_cell *cell) {
+    const ptx_record *own = &check->access->record,
+                     *write = &check->shadow->records.items[cell->write >> LANE_BITS];
+    const ptx_brought news = {
+        .by = {write->agent, cell->write % LANES, write->time},
+        .reader = {own->agent, (uint32_t)__builtin_ctz(check->access->lanes), own->time}};
+    return cell->write == 0 || !own->pipe.is_operand || !grout_ptx__may_bring(&write->pipe) ||
+           !is_started_before(check, write, news.by.lane) ||
+           grout_ptx__note_brought(&check->shadow->brought, &news);
+}
+
 static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                       uint32_t record, ptx_cell *cell, ptx_race *race_out) {
     uint32_t first = (uint32_t)__builtin_ctz(access->lanes);
@@ -581,10 +587,10 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
             return false;
         }
     }
-    if (!access->record.is_write) {
-        return add_reader(shadow, access, span, record, cell);
-    }
     const ptx_check check = make_check(shadow, access, span, first);
+    if (!access->record.is_write) {
+        return note_operand(&check, cell) && add_reader(shadow, access, span, record, cell);
+    }
     if (!access->record.is_strong && same == PTX_SAME_NOT) {
         cell->older_write = cell->write;
         cell->older_reads = cell->reads;

@@ -8,6 +8,7 @@
 #define GROUT_PTX_SHADOW_H
 
 #include "agents.h"
+#include "pipeline.h"
 #include "view.h"
 
 /* What is known of one byte; 0: nobody. older: what came before the last plain write, which is
@@ -15,23 +16,6 @@
 typedef struct ptx_cell {
     uint32_t write, reads, older_write, older_reads;
 } ptx_cell;
-
-/* What an operation of the tensor core is in its pipeline. */
-typedef enum ptx_pipe_kind {
-    PTX_PIPE_NONE,
-    PTX_PIPE_MULTIPLY,
-    PTX_PIPE_COPY,
-    PTX_PIPE_COPY_4X256B,
-    PTX_PIPE_SHIFT,
-    PTX_PIPE_LOAD, /* tcgen05.ld and st, of a warp */
-    PTX_PIPE_STORE
-} ptx_pipe_kind;
-
-typedef struct ptx_pipe {
-    ptx_pipe_kind kind;
-    bool is_operand; /* of a multiplication: it reads A, metadata or scales; else its sums */
-    uint64_t result; /* of a multiplication: where d is, and its shape */
-} ptx_pipe;
 
 /* A strong write among those of its location; a thread that has observed a later one has observed
  * it, too. */
@@ -119,13 +103,10 @@ typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
     GROUT_ARRAY(ptx_equal) equals; /* one of each two instructions */
-    uint32_t recent[PTX_RECENT];   /* numbers of records, by a hash: who polls has the same again */
-    bool is_full;                  /* more accesses than numbers for them */
+    ptx_brought_list brought;
+    uint32_t recent[PTX_RECENT]; /* numbers of records, by a hash: who polls has the same again */
+    bool is_full;                /* more accesses than numbers for them */
 } ptx_shadow;
-
-/* Whether the tensor core performs the later one after the earlier one, of which one writes, if the
- * same warp has started it after that: PTX ISA 9.4, 'Pipelined tcgen05 Instructions'. */
-bool grout_ptx__is_pipeline(const ptx_pipe *earlier, const ptx_pipe *later);
 
 void grout_ptx__deinit_shadow(ptx_shadow *shadow);
 /* An access: false if it races, with race_out, or without memory (missing is none then). */

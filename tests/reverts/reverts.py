@@ -102,6 +102,11 @@ FINDERS = {
     # --interleavings N
     "facts": Finder("tests/edges/compare_facts.py", (sys.executable, "{tests}/edges/compare_facts.py", *GROUT),
                     r"^(?P<all>\d+) programs of .*, (?P<found>\d+) faults"),
+    # --arch ARCH --count COUNT --interleavings N --check
+    "drawn_ptx": Finder("tests/differential/ptx/drawn_ptx.py",
+                        (sys.executable, "{tests}/differential/ptx/drawn_ptx.py", *GROUT, "--random",
+                         "{build}/tests/random/check_random", "--synchronised", "{build}/tests/random/check_synchronised"),
+                        r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
     # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
                      (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),

@@ -107,11 +107,130 @@ START_TEST(accesses_race_or_not) {
 }
 END_TEST
 
+/* ---- tensor memory ---- */
+
+/* Operations of lanes of warp 0, or of warp 1; each is the next one of its lane. C: a copy; X: a
+ * copy .4x256b; V: a shift; A: a product, which reads an operand; S: its sums; L: the other lane of
+ * the warp learns what this one has started so far. */
+typedef struct tensor_step {
+    char what;
+    uint32_t warp, lane, first, count;
+} tensor_step;
+
+enum { TENSOR_STEPS_MAX = 6 };
+
+static const struct tensor_case {
+    tensor_step steps[TENSOR_STEPS_MAX];
+    ptx_missing missing; /* at the last step */
+} tensor_cases[] = {
+    {{{'C', 0, 0, 0, 4}, {'C', 0, 0, 0, 4}}, PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 4}, {'C', 0, 0, 0, 4}}, PTX_MISSING_NONE},
+    /* the product reads a part of what is written again */
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 1, 1}, {'C', 0, 0, 0, 4}}, PTX_MISSING_NONE},
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'C', 0, 0, 2, 2}}, PTX_MISSING_NONE},
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 1, 1}, {'X', 0, 0, 0, 4}}, PTX_MISSING_NONE},
+    {{{'V', 0, 0, 0, 4}, {'A', 0, 0, 1, 1}, {'C', 0, 0, 0, 4}}, PTX_MISSING_NONE},
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 1, 1}, {'V', 0, 0, 0, 4}}, PTX_MISSING_NONE},
+    /* it has read nothing of it, comes before it or after both */
+    {{{'C', 0, 0, 0, 2}, {'A', 0, 0, 2, 2}, {'C', 0, 0, 0, 4}}, PTX_MISSING_ORDER},
+    {{{'A', 0, 0, 0, 1}, {'C', 0, 0, 0, 4}, {'C', 0, 0, 1, 3}}, PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 2}, {'C', 0, 0, 2, 2}, {'A', 0, 0, 2, 1}, {'C', 0, 0, 0, 2}},
+     PTX_MISSING_ORDER},
+    /* each turn has a product of its own */
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'C', 0, 0, 0, 4}, {'C', 0, 0, 1, 1}},
+     PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 4},
+      {'A', 0, 0, 0, 1},
+      {'C', 0, 0, 0, 4},
+      {'A', 0, 0, 3, 1},
+      {'C', 0, 0, 0, 4}},
+     PTX_MISSING_NONE},
+    /* sums are no part of it, nor are products of sums only */
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'S', 0, 0, 2, 1}}, PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 1}, {'S', 0, 0, 1, 1}, {'C', 0, 0, 0, 2}}, PTX_MISSING_ORDER},
+    /* two lanes of a warp, whose starts are in order or not */
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'C', 0, 1, 1, 1}}, PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'L', 0, 0, 0, 0}, {'C', 0, 1, 1, 1}},
+     PTX_MISSING_NONE},
+    {{{'C', 0, 0, 0, 4}, {'L', 0, 0, 0, 0}, {'A', 0, 1, 0, 1}, {'C', 0, 0, 1, 1}},
+     PTX_MISSING_ORDER},
+    {{{'C', 0, 0, 0, 4},
+      {'L', 0, 0, 0, 0},
+      {'A', 0, 1, 0, 1},
+      {'L', 0, 1, 0, 0},
+      {'C', 0, 0, 1, 1}},
+     PTX_MISSING_NONE},
+    /* two warps */
+    {{{'C', 0, 0, 0, 4}, {'A', 0, 0, 0, 1}, {'C', 1, 0, 1, 1}}, PTX_MISSING_ORDER},
+};
+
+typedef struct tensor_trial {
+    ptx_shadow shadow;
+    ptx_cell cells[CELLS];
+    ptx_view views[2][2]; /* of a warp's lanes */
+    uint32_t started[2][2];
+} tensor_trial;
+
+static ptx_pipe get_pipe(char what) {
+    return (ptx_pipe){.kind = what == 'C'   ? PTX_PIPE_COPY
+                              : what == 'X' ? PTX_PIPE_COPY_4X256B
+                              : what == 'V' ? PTX_PIPE_SHIFT
+                                            : PTX_PIPE_MULTIPLY,
+                      .is_operand = what == 'A'};
+}
+
+static bool take_tensor_step(tensor_trial *it, const tensor_step *at, ptx_race *race_out) {
+    ptx_view *views = it->views[at->warp];
+    uint32_t *started = &it->started[at->warp][at->lane];
+    if (at->what == 'L') {
+        ck_assert(grout_ptx__note_time(&views[1 - at->lane].clocks[PTX_KNOWN_THREADS],
+                                       ptx_agent(PTX_AGENT_TENSOR_ISSUED, at->warp), 1u << at->lane,
+                                       *started));
+        return true;
+    }
+    ptx_access access = {.record = {.agent = ptx_agent(PTX_AGENT_TENSOR, at->warp),
+                                    .time = ++*started,
+                                    .is_async_proxy = true,
+                                    .is_write = at->what != 'A',
+                                    .pipe = get_pipe(at->what)},
+                         .lanes = 1u << at->lane,
+                         .own_agent = ptx_agent(PTX_AGENT_THREADS, at->warp),
+                         .own_lane = at->lane,
+                         .cluster_size = 1};
+    access.views[at->lane] = &views[at->lane];
+    const ptx_span span = {
+        .cells = &it->cells[at->first], .count = at->count, .kind = PTX_SPAN_TENSOR};
+    return grout_ptx__note_access(&it->shadow, &access, &span, race_out);
+}
+
+START_TEST(operations_of_the_tensor_core_race_or_not) {
+    const struct tensor_case *row = &tensor_cases[_i];
+    tensor_trial it = {.cells = {{0}}};
+    ptx_race race = {.missing = PTX_MISSING_NONE};
+    uint32_t count = 0;
+    while (count < TENSOR_STEPS_MAX && row->steps[count].what != '\0') {
+        count++;
+    }
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        ck_assert(take_tensor_step(&it, &row->steps[i], &race));
+    }
+    bool is_done = take_tensor_step(&it, &row->steps[count - 1], &race);
+    ck_assert_int_eq(race.missing, row->missing);
+    ck_assert_int_eq(is_done, row->missing == PTX_MISSING_NONE);
+    for (uint32_t i = 0; i < 4; i++) {
+        grout_ptx__drop_view(&it.views[i / 2][i % 2]);
+    }
+    grout_ptx__deinit_shadow(&it.shadow);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx shadow");
     TCase *tcase = tcase_create("shadow");
     tcase_add_loop_test(tcase, accesses_race_or_not, 0,
                         (int)(sizeof shadow_cases / sizeof shadow_cases[0]));
+    tcase_add_loop_test(tcase, operations_of_the_tensor_core_race_or_not, 0,
+                        (int)(sizeof tensor_cases / sizeof tensor_cases[0]));
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
