@@ -8,6 +8,8 @@
 #include "invariant.h"
 #include "orders.h"
 
+#include "grout/race.h"
+
 #include <string.h>
 
 enum {
@@ -50,6 +52,8 @@ typedef struct explorer {
     bool was_cut;       /* a run was interrupted: there are no more */
     bool is_over;       /* by the steps that are left: nothing is known of it */
     bool has_bulk;      /* the order in which reductions in flight land shows */
+    bool counts_turns;  /* it matters how often an actor has looked in vain */
+    bool *is_asked;     /* by op: whether it counts turns is known */
     uint64_t place;     /* whose order is a matter of chance */
 } explorer;
 
@@ -288,18 +292,31 @@ static bool want_reversal(explorer *it, const grout_trace *trace, const grout_re
     return !has_failed;
 }
 
-/* Where the last run got an answer that the one before did not get, the other one is to be tried.
- */
-static bool want_answers(explorer *it) {
+/* The choice that the last run was made for; NULL: it is the first run. */
+static const choice *get_tried(const explorer *it) {
+    const node *at = it->shared_count == 0 ? NULL : &it->nodes.items[it->shared_count - 1];
+    return at == NULL || at->tried_count == 0 ? NULL : &at->wanted.items[at->tried_count - 1];
+}
+
+static bool add_goals(explorer *it, choice *wanted, const choice *from) {
     bool is_good = true;
-    for (size_t i = it->shared_count; is_good && i < it->nodes.count; i++) {
+    for (size_t i = 0; is_good && i < from->goals.count; i++) {
+        is_good = add_goal(it, wanted, from->goals.items[i]);
+    }
+    return is_good;
+}
+
+/* Where the last run got an answer that the one before did not get, the other one is to be tried:
+ * of the answers before the node end. What the run was to reverse is still to be reversed then. */
+static bool want_answers(explorer *it, size_t end) {
+    const choice *tried = get_tried(it);
+    bool is_good = true;
+    for (size_t i = it->shared_count; is_good && i < end; i++) {
         const uint32_t chosen = it->nodes.items[i].chosen;
+        const uint32_t other = chosen == GROUT_DECISION_NO ? GROUT_DECISION_YES : GROUT_DECISION_NO;
         bool has_failed = false;
-        if (grout_decision_is_answer(chosen)) {
-            (void)want(it, i, chosen == GROUT_DECISION_NO ? GROUT_DECISION_YES : GROUT_DECISION_NO,
-                       &has_failed);
-        }
-        is_good = !has_failed;
+        choice *wanted = grout_decision_is_answer(chosen) ? want(it, i, other, &has_failed) : NULL;
+        is_good = !has_failed && (wanted == NULL || tried == NULL || add_goals(it, wanted, tried));
     }
     return is_good;
 }
@@ -318,9 +335,7 @@ static bool want_others(explorer *it, const grout_decisions *decisions) {
     at->chosen = decisions->actors[count - 1];
     for (size_t i = 0; i < tried.others.count && !has_failed; i++) {
         choice *wanted = want(it, count - 1, tried.others.items[i], &has_failed);
-        for (size_t k = 0; wanted != NULL && k < tried.goals.count && !has_failed; k++) {
-            has_failed = !add_goal(it, wanted, tried.goals.items[k]);
-        }
+        has_failed = has_failed || (wanted != NULL && !add_goals(it, wanted, &tried));
     }
     return !has_failed;
 }
@@ -329,7 +344,8 @@ static bool want_others(explorer *it, const grout_decisions *decisions) {
  * A run with the same order as an earlier one adds nothing to try: the earlier run added it. There
  * is one exception. A run that was to reverse a pair may fail to, because the second actor was
  * blocked and the fair schedule resumed the first one before it came to its step. The first actor
- * then has to wait once more.
+ * then has to wait once more. What was answered before that is part of the new attempt, and no
+ * earlier run has asked for the other answers with the pair reversed.
  */
 static bool is_unfinished(const explorer *it, const grout_trace *trace,
                           const grout_reversal *reversal) {
@@ -339,8 +355,7 @@ static bool is_unfinished(const explorer *it, const grout_trace *trace,
     if (index >= it->nodes.count || index < it->shared_count || it->shared_count == 0) {
         return false;
     }
-    const node *at = &it->nodes.items[it->shared_count - 1];
-    const choice *tried = at->tried_count == 0 ? NULL : &at->wanted.items[at->tried_count - 1];
+    const choice *tried = get_tried(it);
     return tried != NULL &&
            has(tried->goals.items, tried->goals.count, make_goal(first->actor, second->actor));
 }
@@ -349,8 +364,11 @@ static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known
     bool is_good = true;
     for (size_t i = 0; is_good && i < trace->reversals.count; i++) {
         const grout_reversal *reversal = &trace->reversals.items[i];
-        if (!is_known || is_unfinished(it, trace, reversal)) {
+        if (!is_known) {
             is_good = want_reversal(it, trace, reversal);
+        } else if (is_unfinished(it, trace, reversal)) {
+            is_good = want_answers(it, find_node(it, &trace->steps.items[reversal->first])) &&
+                      want_reversal(it, trace, reversal);
         }
     }
     return is_good;
@@ -475,6 +493,21 @@ static bool goes_on(const explorer *it) {
            (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
 }
 
+/* Turns that an actor only waits in are tried as one, also where their number matters. */
+static bool note_turns(explorer *it, const grout_trace *trace) {
+    const grout_launch *launch = it->launch;
+    bool is_good = true;
+    for (size_t i = 0; is_good && !it->counts_turns && i < trace->again.count; i++) {
+        const grout_op_id op = trace->again.items[i];
+        if (!it->is_asked[op]) {
+            it->is_asked[op] = true;
+            is_good = grout_race_counts_turns(launch->allocator, launch->module, launch->kernel, op,
+                                              it->options->outcome != NULL, &it->counts_turns);
+        }
+    }
+    return is_good;
+}
+
 /* What no run of ours shows, though a GPU may. */
 static void note_limits(explorer *it, const grout_trace *trace) {
     it->has_bulk |= trace->has_bulk;
@@ -492,7 +525,8 @@ static bool follow(explorer *it, grout_attempt *attempt) {
     }
     bool is_known = is_known_trace(it, &attempt->trace, &failed);
     note_limits(it, &attempt->trace);
-    return !failed && (is_known || want_answers(it)) &&
+    return !failed && note_turns(it, &attempt->trace) &&
+           (is_known || want_answers(it, it->nodes.count)) &&
            want_reversals(it, &attempt->trace, is_known);
 }
 
@@ -561,9 +595,14 @@ static const char *find_gap(const explorer *it) {
     if (it->has_bulk) {
         return "bulk reductions may land in another order";
     }
-    if (it->launch->timing == GROUT_TIMING_EAGER &&
+    if (it->counts_turns) {
+        return "how often a loop looks for something decides what happens after it";
+    }
+    if (it->launch->timing != GROUT_TIMING_LAZY &&
         grout_orders__has_tests(it->launch->module, it->launch->kernel)) {
-        return "in eager timing no test comes before its bytes";
+        return it->launch->timing == GROUT_TIMING_EAGER
+                   ? "in eager timing no test comes before its bytes"
+                   : "in random timing bytes may be there before a test";
     }
     return grout_orders__find_gap(it->launch->module, it->launch->kernel);
 }
@@ -600,6 +639,7 @@ static void deinit(explorer *it) {
     grout__free(it->signatures);
     grout__free(it->identities.items);
     grout__free(it->orders);
+    grout__free(it->is_asked);
     grout_writes_judge_free(it->attempts.judge);
     grout_saved_arrays__deinit(&it->arrays);
 }
@@ -610,6 +650,8 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
     *out = (grout_exploration){.why_open = ""};
     it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel,
                                    options->outcome != NULL);
+    it.is_asked =
+        grout__new(launch->allocator, grout_module_get_op_count(launch->module), sizeof(bool));
     it.attempts =
         (grout_attempts){.launch = launch,
                          .options = options,
@@ -617,7 +659,7 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
                          .orders = it.orders,
                          .judge = grout_writes_judge_new(launch, options->are_given, diags),
                          .may_judge = true};
-    bool is_good = it.orders != NULL && it.attempts.judge != NULL &&
+    bool is_good = it.orders != NULL && it.is_asked != NULL && it.attempts.judge != NULL &&
                    grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
     return is_good || grout_diags_add_oom(diags);

@@ -216,6 +216,19 @@ static void drop_turn(grout_trace *trace, const grout_visitor *own, uint64_t loo
     }
 }
 
+static bool note_again(grout_trace *trace, grout_op_id op) {
+    for (size_t i = 0; i < trace->again.count; i++) {
+        if (trace->again.items[i] == op) {
+            return true;
+        }
+    }
+    if (!GROUT_ARRAY_RESERVE(&trace->again, trace->allocator, 1)) {
+        return false;
+    }
+    trace->again.items[trace->again.count++] = op;
+    return true;
+}
+
 static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
                      grout_step_kind kind, uint32_t number) {
     if (event->clocks == NULL) {
@@ -233,6 +246,9 @@ static bool add_step(grout_trace *trace, const grout_event *event, uint64_t reso
     }
     if (event->is_again) {
         drop_turn(trace, own, event->look);
+        if (!note_again(trace, event->origin.op)) {
+            return false;
+        }
     }
     trace->steps.items[index].look = event->look;
     trace->steps.items[index].before = own->step + 1; /* UINT64_MAX: it has none, and this is 0 */
@@ -458,6 +474,7 @@ void grout_trace__deinit(grout_trace *trace) {
     grout__free(trace->takings.items);
     grout__free(trace->serials.items);
     grout__free(trace->visitors.items);
+    grout__free(trace->again.items);
     grout__free(trace->table);
     *trace = (grout_trace){0};
 }

@@ -77,6 +77,8 @@ typedef struct grout_trace {
     uint64_t place;      /* whose order is a matter of chance; 0: none */
     bool has_places;     /* more than one of those */
     bool has_bulk;       /* reductions in flight: the order in which they land shows */
+    GROUT_ARRAY(grout_op_id)
+    again; /* ops that have looked again, with the same values: each once */
     bool has_failed;
 } grout_trace;
 

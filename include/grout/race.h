@@ -231,6 +231,15 @@ GROUT_API bool grout_race_is_decisive(const grout_allocator *allocator, const gr
 GROUT_API bool grout_race_leaves_kernel(const grout_allocator *allocator,
                                         const grout_module *module, grout_kernel_id kernel,
                                         grout_object_id object, bool *leaves_out);
+/*
+ * Whether a value that the loops around an op only hand on from turn to turn decides something
+ * after them, a count of the turns for example: then it matters how often the op has looked. look:
+ * the op; counts_arrays: what reaches an array of the launch matters too. As grout_race_is_decisive
+ * otherwise.
+ */
+GROUT_API bool grout_race_counts_turns(const grout_allocator *allocator, const grout_module *module,
+                                       grout_kernel_id kernel, grout_op_id look, bool counts_arrays,
+                                       bool *counts_out);
 
 #ifdef __cplusplus
 }

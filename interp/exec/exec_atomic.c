@@ -16,21 +16,32 @@
 
 #include <string.h>
 
-/* Finds the box of the op and publishes the access; false if none of it can be touched. */
-static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst, grout_box *box) {
+/* Finds the box of the op; false if none of it can be touched. */
+static bool find_box(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                     grout_box *box) {
     *box = grout_box__resolve(cta, thread, inst, 0);
     if (box->is_nowhere) {
         return false;
     }
     (void)grout_box__check_inside(cta, thread, inst, box);
-    if (box->is_empty) {
-        return false;
-    }
+    return !box->is_empty;
+}
+
+static void publish(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                    const grout_box *box) {
     grout_access__publish(cta, thread, inst, box, NULL);
     if (cta->machine->is_lazy && grout_space_needs_commit_smem(box->plan->space)) {
         grout_undo__note_store(cta, thread, inst, 0, box);
     }
-    return true;
+}
+
+/* Finds the box of the op and publishes the access; false if none of it can be touched. */
+static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst, grout_box *box) {
+    const bool is_somewhere = find_box(cta, thread, inst, box);
+    if (is_somewhere) {
+        publish(cta, thread, inst, box);
+    }
+    return is_somewhere;
 }
 
 /* Marks the box as written; reports an undefined value that reaches a gmem array. */
@@ -206,10 +217,16 @@ static bool read_element(const grout_cta *cta, uint32_t thread, const grout_inst
     grout_machine *machine = cta->machine;
     *op = (fetch){.is_undefined = false};
     grout_fill_poison(inst->result.dtype, op->old, 1);
-    if (!begin(cta, thread, inst, &op->box)) {
+    if (!find_box(cta, thread, inst, &op->box)) {
         set_result(cta, thread, inst, op->old, false);
         return false;
     }
+    if (inst->is_in_while) {
+        const size_t size = inst->tells_more ? op->box.plan->element_bytes : 0;
+        grout_box__gather(machine, &op->box, op->old);
+        (void)grout_spin__begin_look(cta, thread, inst, op->old, size);
+    }
+    publish(cta, thread, inst, &op->box);
     if (inst->is_ordered) {
         op->location = grout_atomic__get_location(cta, &op->box);
         grout_atomic__acquire(cta, thread, &op->location,
@@ -258,9 +275,6 @@ static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
     if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    if (inst->is_in_while) {
-        (void)grout_spin__begin_look(cta, thread, inst);
-    }
     if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
@@ -289,9 +303,6 @@ static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
     memcpy(value, grout_slot__data(cta, thread, slot), slot->element_bytes);
     if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
-    }
-    if (inst->is_in_while) {
-        (void)grout_spin__begin_look(cta, thread, inst);
     }
     if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;

@@ -255,7 +255,7 @@ grout_outcome grout_exec_mbarrier_test(const grout_cta *cta, uint32_t thread,
         return set_result(cta, thread, inst, true);
     }
     wait.is_test = true;
-    const bool is_again = grout_spin__begin_look(cta, thread, inst);
+    const bool is_again = grout_spin__begin_look(cta, thread, inst, NULL, 0);
     const grout_parity parity = grout_mbarrier__judge(cta, thread, wait.element, wait.parity);
     if (parity.passes && (!parity.may_fail || answers_yes(cta, thread, is_again))) {
         (void)try_wait(cta, thread, inst, &wait);
@@ -271,7 +271,7 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
         return set_result(cta, thread, inst, true);
     }
     wait.phase = grout_barrier__get_next_wait(cta, thread, wait.element);
-    const bool is_again = grout_spin__begin_look(cta, thread, inst);
+    const bool is_again = grout_spin__begin_look(cta, thread, inst, NULL, 0);
     const bool may_fail = grout_cta__barrier(cta, wait.element)->completed <= wait.phase;
     if (!grout_barrier__is_ready(cta, wait.element, wait.phase) ||
         (may_fail && !answers_yes(cta, thread, is_again))) {

@@ -66,6 +66,8 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
         grout_planner__is_in_while(planner, op);
     if (grout_planner__get_inst(planner, index)->is_in_while) {
         grout_planner__keep_deciding(planner, index, id, planner->op_begin[id]);
+        grout_planner__get_inst(planner, index)->tells_more =
+            grout_planner__tells_more(planner, id);
     }
     note_small_store(planner, index, op);
     if (is_last_init(planner, op)) {

@@ -132,6 +132,94 @@ static void find_deciding(grout_planner *planner, grout_op_id loop) {
     planner->decides_in = loop;
 }
 
+/* ---- what becomes of what a look finds ---- */
+
+static bool is_marked(const marker *m, const grout_operand *operand) {
+    const bool *marks = m->planner->decides;
+    grout_view view;
+    bool is = false;
+    if (!grout_module_get_view(m->planner->module, operand, &view)) {
+        return operand->kind == GROUT_OPERAND_VALUE && marks[operand->id];
+    }
+    for (uint32_t dim = 0; dim < view.rank; dim++) {
+        for (uint32_t i = 0; i < view.start_term_count[dim]; i++) {
+            is = is || marks[view.start_terms[dim][i]];
+        }
+    }
+    for (uint32_t i = 0; i < view.cluster_index_count; i++) {
+        is = is ||
+             (view.cluster_index[i].kind == GROUT_OPERAND_VALUE && marks[view.cluster_index[i].id]);
+    }
+    return is;
+}
+
+static bool uses_any(const marker *m, const grout_op *op, uint32_t count) {
+    bool does = false;
+    for (uint32_t i = 0; i < count && i < op->operand_count; i++) {
+        does = does || is_marked(m, grout_module_get_operand(m->planner->module, op, i));
+    }
+    return does;
+}
+
+static void mark_results(marker *m, const grout_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        mark(m, op->first_result + i);
+    }
+}
+
+/* Marks what comes of marked values in a block. Whether one decides more than the condition of the
+ * loop whose condition is in the block 'own'. */
+static bool follow_block(marker *m, grout_block_id block, grout_block_id own) {
+    const grout_module *module = m->planner->module;
+    bool decides = false;
+    for (grout_op_id id = grout_module_get_block(module, block)->first; id != 0 && !decides;) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+        const bool is_used = uses_any(m, op, op->operand_count);
+        const bool is_pure =
+            grout_effect_row_get_class((grout_effect_row)info->effect_row) == GROUT_EFFECT_PURE;
+        if (op->block_count > 0 || info->rule == GROUT_RULE_YIELD) {
+            decides = is_used; /* handed on: what the next turn may go by */
+        } else if (is_used && is_pure) {
+            mark_results(m, op);
+        } else if (is_used) {
+            decides = (info->rule != GROUT_RULE_CONDITION || block != own) &&
+                      info->effect_row != GROUT_EFFECT_ROW_HINT;
+        }
+        for (uint32_t i = 0; i < op->block_count && !decides; i++) {
+            decides = follow_block(m, op->first_block + i, own);
+        }
+        id = op->next;
+    }
+    return decides;
+}
+
+static grout_block_id find_condition(const grout_planner *planner, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(planner->module, id);
+    do {
+        id = grout_module_get_block(planner->module, op->parent)->parent;
+        op = grout_module_get_op(planner->module, id);
+    } while (grout_op_get_region((grout_opcode)op->opcode)->blocks != 2 ||
+             grout_op_get_region((grout_opcode)op->opcode)->kind != GROUT_REGION_LOOP);
+    return op->first_block;
+}
+
+bool grout_planner__tells_more(grout_planner *planner, grout_op_id op) {
+    const grout_op *loop = grout_module_get_op(planner->module, find_outermost(planner, op));
+    marker m = {.planner = planner};
+    bool decides = false;
+    memset(planner->decides, 0, grout_module_get_value_count(planner->module));
+    planner->decides_in = 0;
+    mark_results(&m, grout_module_get_op(planner->module, op));
+    while (m.has_changed && !decides) {
+        m.has_changed = false;
+        for (uint32_t i = 0; i < loop->block_count && !decides; i++) {
+            decides = follow_block(&m, loop->first_block + i, find_condition(planner, op));
+        }
+    }
+    return decides;
+}
+
 static void keep(grout_planner *planner, uint32_t inst, const grout_slot *slot) {
     uint32_t bytes = slot->count * slot->element_bytes;
     const grout_decider parts[] = {{slot->flag, 1}, {slot->data, bytes}};

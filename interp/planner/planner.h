@@ -139,6 +139,9 @@ void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
 void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_op_id op,
                                   uint32_t position);
 
+/* Whether what an op inside a while finds decides more there than whether the while goes on. */
+bool grout_planner__tells_more(grout_planner *planner, grout_op_id op);
+
 /* plan_wraps.c: which values are traced, before anything is lowered; whether an op makes such a
  * one; lets the instruction of an op look for them, when all it reads is there. */
 size_t grout_planner__get_range_size(void);

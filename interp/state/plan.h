@@ -238,6 +238,7 @@ typedef struct grout_inst {
     bool is_in_while; /* one element, or none, inside a while: may be what it waits for; and the
                        * way back of a while */
     bool is_look;     /* changes nothing that another actor sees: a load, a test */
+    bool tells_more;  /* in a while: its result decides more than whether that goes on */
     bool is_for_all;  /* a meeting that thread 0 comes to for all threads of its CTA */
     bool is_ordered;  /* an atomic or store; some atomics on the array's bytes order something */
     uint32_t target;

@@ -66,14 +66,16 @@ static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_ins
     return hash;
 }
 
-bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                            const void *read, size_t size) {
     grout_machine *machine = cta->machine;
     grout_thread *own = grout_cta__thread(cta, actor);
     const uint64_t pc = (uint64_t)(inst - grout_plan__inst(machine->plan, 0));
     if (machine->launch.record == NULL && machine->launch.schedule != GROUT_SCHEDULE_REPLAY) {
         return false;
     }
-    const uint64_t place = grout_hash__word(hash_actor(cta, actor, inst, true), pc) | 1;
+    const uint64_t before = grout_hash__word(hash_actor(cta, actor, inst, true), pc);
+    const uint64_t place = (size == 0 ? before : grout_hash__bytes(before, read, size)) | 1;
     machine->run.spin.look = place;
     for (uint32_t i = 0; i < GROUT_LOOKED_MAX; i++) {
         if (own->looked[i] == place) {

@@ -26,9 +26,11 @@ void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *in
 /*
  * Before a look, in a run whose decisions are recorded or replayed: whether its actor has looked
  * here before, with the same values, and has changed nothing since. It has then gone round for
- * nothing. The events of the look say so.
+ * nothing. The events of the look say so. read: what it will find, of this size; 0 if that decides
+ * nothing but whether the loop goes on.
  */
-bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
+bool grout_spin__begin_look(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
+                            const void *read, size_t size);
 static inline void grout_spin__forget_looks(grout_thread *thread) {
     if (thread->looked[0] != 0) {
         memset(thread->looked, 0, sizeof thread->looked);

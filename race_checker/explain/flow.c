@@ -340,6 +340,14 @@ static void spread(grout_flow *it, grout_op_id id) {
     }
 }
 
+/* What a loop that is asked about hands on, into its turns and out of it. */
+static void mark_carried(grout_flow *it) {
+    const grout_op *op = it->read == 0 ? NULL : grout_module_get_op(it->module, it->read);
+    if (op != NULL && op->block_count > 0) {
+        spread_carried(it, op, it->carried, GROUT_TRAIT_VALUE, it->read);
+    }
+}
+
 static grout_op_id *make_marks(const grout_flow *it, uint32_t count) {
     return grout__new(it->allocator, count, sizeof(grout_op_id));
 }
@@ -365,6 +373,7 @@ bool grout_flow__run(grout_flow *it) {
     }
     mark_pasts(it);
     mark_grids(it);
+    mark_carried(it);
     do {
         it->has_changed = false;
         for (grout_op_id i = 1; i < count; i++) {

@@ -33,6 +33,8 @@ typedef struct grout_flow {
     const grout_checker *checker; /* knows which ops have run, and what they met; NULL: all may */
     grout_object_id only;         /* sources are those of this object alone; 0: of all */
     grout_op_id read;             /* what is followed instead: this op's value; 0: no */
+    /* read is a loop: of what it hands on the value with this number, from its second turn on */
+    uint32_t carried;
     /* by trait; what each has it from: an op that is a source; 0: it has it not */
     grout_op_id *values[GROUT_TRAIT_COUNT], *objects[GROUT_TRAIT_COUNT];
     uint32_t *kinds; /* of an object: what it meets, as bits (get_kind) */

@@ -198,21 +198,91 @@ bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module
     return done;
 }
 
+static bool reaches_array(const grout_flow *it) {
+    const grout_kernel *own = grout_module_get_kernel(it->module, it->kernel);
+    bool does = false;
+    for (uint32_t i = 0; i < own->param_count && !does; i++) {
+        const grout_object_id array = grout_module_get_param(it->module, own, i)->object;
+        does = array != 0 && (it->objects[GROUT_TRAIT_VALUE][array] != 0 ||
+                              it->objects[GROUT_TRAIT_DEFINED][array] != 0);
+    }
+    return does;
+}
+
 bool grout_race_leaves_kernel(const grout_allocator *allocator, const grout_module *module,
                               grout_kernel_id kernel, grout_object_id object, bool *leaves_out) {
-    const grout_kernel *own = grout_module_get_kernel(module, kernel);
     grout_flow it = {.allocator = allocator, .module = module, .kernel = kernel, .only = object};
     const bool done = grout_flow__run(&it);
-    *leaves_out = false;
-    for (uint32_t i = 0; done && i < own->param_count; i++) {
-        const grout_object_id array = grout_module_get_param(module, own, i)->object;
-        *leaves_out = *leaves_out || (array != 0 && (it.objects[GROUT_TRAIT_VALUE][array] != 0 ||
-                                                     it.objects[GROUT_TRAIT_DEFINED][array] != 0));
-    }
+    *leaves_out = done && reaches_array(&it);
     for (grout_op_id i = 1; done && !*leaves_out && i < grout_module_get_op_count(module); i++) {
         *leaves_out = grout_flow__is_in_kernel(&it, i) && find_sink(&it, i).source != 0;
     }
     grout_flow__deinit(&it);
+    return done;
+}
+
+/* ---- turns of a loop that looks for something ---- */
+
+static bool is_loop(const grout_op *op) {
+    return op->block_count > 0 &&
+           grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_LOOP;
+}
+
+static bool is_within(const grout_module *module, grout_op_id op, grout_op_id region) {
+    while (op != 0 && op != region) {
+        op = grout_op__get_parent(module, op);
+    }
+    return op != 0;
+}
+
+/* The outermost loop around an op; 0: there is none. */
+static grout_op_id find_outermost(const grout_module *module, grout_op_id op) {
+    grout_op_id found = 0;
+    while ((op = grout_op__get_parent(module, op)) != 0) {
+        found = is_loop(grout_module_get_op(module, op)) ? op : found;
+    }
+    return found;
+}
+
+/* Whether what the flow follows decides something after the loop, and nothing in it. How long a
+ * turn takes decides nothing. */
+static bool decides_after(const grout_flow *it, grout_op_id loop, bool counts_arrays) {
+    bool does = counts_arrays && reaches_array(it);
+    for (grout_op_id i = 1; i < grout_module_get_op_count(it->module); i++) {
+        const grout_op_info *info =
+            grout_op_get_info((grout_opcode)grout_module_get_op(it->module, i)->opcode);
+        if (!grout_flow__is_in_kernel(it, i) || info->effect_row == GROUT_EFFECT_ROW_HINT ||
+            find_sink(it, i).source == 0) {
+            continue;
+        }
+        if (is_within(it->module, i, loop)) {
+            return false;
+        }
+        does = true;
+    }
+    return does;
+}
+
+bool grout_race_counts_turns(const grout_allocator *allocator, const grout_module *module,
+                             grout_kernel_id kernel, grout_op_id look, bool counts_arrays,
+                             bool *counts_out) {
+    const grout_op_id outermost = find_outermost(module, look);
+    bool done = true;
+    *counts_out = false;
+    for (grout_op_id at = outermost == 0 ? 0 : look; at != 0 && at != outermost;) {
+        at = grout_op__get_parent(module, at);
+        const grout_op *loop = grout_module_get_op(module, at);
+        for (uint32_t i = 0; done && is_loop(loop) && !*counts_out && i < loop->result_count; i++) {
+            grout_flow it = {.allocator = allocator,
+                             .module = module,
+                             .kernel = kernel,
+                             .read = at,
+                             .carried = i};
+            done = grout_flow__run(&it);
+            *counts_out = done && decides_after(&it, outermost, counts_arrays);
+            grout_flow__deinit(&it);
+        }
+    }
     return done;
 }
 
