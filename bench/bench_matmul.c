@@ -36,13 +36,6 @@ typedef struct arrays {
     uint16_t *a, *b, *c;
 } arrays;
 
-/* CPU time of this process: it has one thread that never waits, so other load counts less. */
-static double get_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Small integers as bf16: their sums are exact. */
 static uint16_t make_bf16(size_t i) {
     static const uint16_t values[] = {0xc040, 0xc000, 0xbf80, 0x0000, 0x3f80, 0x4000, 0x4040};
@@ -107,12 +100,12 @@ static double run_once(const grout_module *bound, arrays data, const mode *how, 
     if (checker != NULL) {
         launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
     }
-    double begin = get_seconds();
+    double begin = bench_cpu_seconds();
     grout_machine *machine = grout_machine_new(&launch, diags);
     if (machine == NULL || grout_machine_run(machine, 0, diags) != GROUT_RUN_DONE) {
         bench_fail("the run failed", diags);
     }
-    double seconds = get_seconds() - begin;
+    double seconds = bench_cpu_seconds() - begin;
     out->machine_mib = (double)grout_machine_get_stats(machine).peak_bytes / (1024.0 * 1024.0);
     if (checker != NULL) {
         grout_check_summary summary = grout_checker_get_summary(checker, false);
@@ -189,11 +182,11 @@ static double measure_tile(grout_gemm_kind kind, const char **name_out) {
     grout_gemm__init(&gemm, kind);
     *name_out = grout_gemm__get_text((grout_gemm_kind)gemm.kind);
     for (int i = 0; i < RUNS; i++) {
-        double begin = get_seconds();
+        double begin = bench_cpu_seconds();
         for (int k = 0; k < TILE_CALLS; k++) {
             grout_gemm__run(&gemm, c, a, b);
         }
-        times[i] = get_seconds() - begin;
+        times[i] = bench_cpu_seconds() - begin;
     }
     grout_gemm__deinit(&gemm);
     return 2.0 * TILE_M * TILE_N * TILE_K * TILE_CALLS / bench_median(times, RUNS);

@@ -12,13 +12,6 @@
 enum { RUNS = 5, SIZE = 512, TILE_M = 128, TILE_N = 256, TILE_K = 64, MATMUL_SMEM = 229440 };
 enum { TURNS = 400, CTAS = 8, LANES = 128, COPY_BYTES = 16, WATCHDOG_BYTES = 32 };
 
-/* CPU time of this process: it has one thread that never waits, so other load counts less. */
-static double get_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The median time of a launch. Each run has memory of its own, which make fills. */
 typedef struct timed {
     double seconds;
@@ -45,11 +38,11 @@ static timed measure(const work *it) {
         launch.memory = grout_ptx_memory_new();
         launch.parameters = parameters;
         launch.parameter_bytes = it->make(it->payload, launch.memory, parameters);
-        const double begin = get_seconds();
+        const double begin = bench_cpu_seconds();
         if (!grout_ptx_launch_run(&launch, &out.result, diags)) {
             bench_fail("the machine failed", diags);
         }
-        times[i] = get_seconds() - begin;
+        times[i] = bench_cpu_seconds() - begin;
         if (it->take != NULL) {
             it->take(it->payload, launch.memory);
         }
@@ -173,12 +166,12 @@ static double run_interpreter(const grout_module *bound, const matmul *data) {
         const grout_launch launch = {
             .module = bound, .kernel = 1, .arguments = arguments, .argument_count = 3};
         grout_diags *diags = grout_diags_new();
-        const double begin = get_seconds();
+        const double begin = bench_cpu_seconds();
         grout_machine *machine = grout_machine_new(&launch, diags);
         if (machine == NULL || grout_machine_run(machine, 0, diags) != GROUT_RUN_DONE) {
             bench_fail("the run failed", diags);
         }
-        times[i] = get_seconds() - begin;
+        times[i] = bench_cpu_seconds() - begin;
         grout_machine_free(machine);
         grout_diags_free(diags);
     }
