@@ -15,9 +15,19 @@ static uint32_t find_updated(const grout_module *module, const grout_op *op) {
                                                             : UINT32_MAX;
 }
 
+/* The operand of an op that returns what several elements held; UINT32_MAX: it is none. Another op
+ * may meet some of them. */
+static uint32_t find_fetched(const grout_module *module, const grout_op *op) {
+    return grout_op_returns_old_value((grout_opcode)op->opcode) && op->result_count > 0 &&
+                   grout_module_get_type(module, op->first_result)->rank > 0
+               ? grout_op_find_target((grout_opcode)op->opcode)
+               : UINT32_MAX;
+}
+
 static bool note_op(const grout_allocator *allocator, const grout_module *module,
                     grout_kernel_id kernel, const grout_op *op, uint8_t *orders) {
-    uint32_t operand = find_updated(module, op);
+    const uint32_t fetched = find_fetched(module, op);
+    const uint32_t operand = fetched == UINT32_MAX ? find_updated(module, op) : fetched;
     grout_object_id object;
     grout_view view;
     bool is_decisive = false;
@@ -27,7 +37,8 @@ static bool note_op(const grout_allocator *allocator, const grout_module *module
         return true;
     }
     object = grout_object_get_root(module, view.object);
-    if (orders[object] == GROUT_ORDER_ALL) {
+    if (orders[object] == GROUT_ORDER_ALL || fetched != UINT32_MAX) {
+        orders[object] = GROUT_ORDER_ALL;
         return true;
     }
     if (!grout_race_is_decisive(allocator, module, kernel, object, &is_decisive)) {

@@ -302,7 +302,7 @@ void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op 
 static void begin_test(grout_emitter *e, const grout_op *op, const grout_view *barrier,
                        const grout_gpu_barrier *entry) {
     /* Else a lane could look before others have arrived. */
-    grout_emit__before_issue(e, "what all lanes did before is done");
+    grout_emit__before_look(e);
     grout_emit__begin_scalar(e, op->first_result);
     if (e->is_warp) {
         grout_emit__add(e, "grout_warp_all(");

@@ -27,7 +27,8 @@ typedef void grout_emit_op(grout_emitter *e, grout_op_id id, const grout_op *op)
  * is being written: what decides whether an automatic barrier is needed.
  */
 typedef struct grout_emit_pending {
-    bool has_waited; /* or arrived on a barrier, each warp for itself: some may still be at it */
+    bool has_waited;  /* or arrived on a barrier, each warp for itself: some may still be at it */
+    bool has_arrived; /* one lane for all: others may look at the barrier before it does */
     bool has_left_tensor; /* a wait has ended accesses to tensor memory: for other lanes a meeting
                              between the fences of tcgen05 has to follow */
     bool has_overflow;    /* more objects than the list holds: all of them */

@@ -105,6 +105,12 @@ void grout_emit__before_issue(grout_emitter *e, const char *reason) {
     }
 }
 
+void grout_emit__before_look(grout_emitter *e) {
+    if (!e->is_alone && (has_pending(e) || e->pending.has_arrived)) {
+        grout_emit__thread_barrier(e, "what all lanes did before is done");
+    }
+}
+
 void grout_emit__after_tensor_wait(grout_emitter *e) {
     e->pending.has_left_tensor = !e->is_alone;
 }
@@ -122,6 +128,7 @@ void grout_emit__after_wgmma_wait(grout_emitter *e) {
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other) {
     GROUT_ASSERT(into != other && other->count <= GROUT_EMIT_ACCESSES_MAX);
     into->has_waited = into->has_waited || other->has_waited;
+    into->has_arrived = into->has_arrived || other->has_arrived;
     into->has_left_tensor = into->has_left_tensor || other->has_left_tensor;
     into->has_overflow = into->has_overflow || other->has_overflow;
     for (uint32_t k = 0; k < other->count; k++) {
@@ -150,12 +157,20 @@ static bool is_left_by_each(const grout_sync_info *sync) {
            (sync->lanes == GROUT_SYNC_LANES_ANY && sync->mode == GROUT_SYNC_MODE_WAITS);
 }
 
+/* An arrival that one lane may make for all. */
+static bool is_arrival(const grout_sync_info *sync) {
+    return sync->mode == GROUT_SYNC_MODE_POSTS && (sync->object == GROUT_SYNC_OBJECT_BARRIER ||
+                                                   sync->object == GROUT_SYNC_OBJECT_MBARRIER ||
+                                                   sync->object == GROUT_SYNC_OBJECT_ANY_BARRIER);
+}
+
 void grout_emit__note_lanes(grout_emitter *e, const grout_op *op) {
     const grout_opcode opcode = (grout_opcode)op->opcode;
     const grout_sync_info *sync = grout_op_get_sync(opcode);
     if (sync == NULL || e->failed || grout_op_get_info(opcode)->shape != GROUT_SHAPE_PLAIN) {
         return;
     }
+    e->pending.has_arrived = e->pending.has_arrived || (is_arrival(sync) && !e->is_alone);
     if (is_left_by_each(sync)) {
         e->pending.has_waited = !e->is_alone;
     } else if (is_settling(e, op) && !e->is_alone && has_pending(e)) {
@@ -234,6 +249,7 @@ static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *o
         (sync->lanes == GROUT_SYNC_LANES_ANY || sync->lanes == GROUT_SYNC_LANES_EACH)) {
         into->has_waited = true;
     }
+    into->has_arrived = into->has_arrived || (sync != NULL && is_arrival(sync));
     for (uint32_t k = 0; k < op->block_count; k++) {
         grout_emit__collect_pending(e, op->first_block + k, into);
     }

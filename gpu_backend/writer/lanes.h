@@ -17,6 +17,8 @@ void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is
 void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_write);
 /* Before the issuer acts for all lanes. */
 void grout_emit__before_issue(grout_emitter *e, const char *reason);
+/* Before all lanes look at a barrier, and see the arrivals that one made for all. */
+void grout_emit__before_look(grout_emitter *e);
 /* After an op: what the column LANES of sync.def says that its lanes may still be at. An op in
  * which all lanes should meet, and whose CUDA does not make them, is reported. */
 void grout_emit__note_lanes(grout_emitter *e, const grout_op *op);
