@@ -10,6 +10,7 @@
 #include "edges.h"
 
 #include "grout/facts.h"
+#include "thread_value.h"
 
 /* Something that an engine writes, or that somebody looks at. */
 typedef struct look {
@@ -22,6 +23,7 @@ typedef struct look {
 
 /* An actor's wait on a barrier. */
 typedef struct await {
+    grout_op_id op;
     grout_object_id barrier;
     grout_actor actor;
 } await;
@@ -29,6 +31,7 @@ typedef struct await {
 typedef struct looks {
     GROUT_ARRAY(look) all;
     GROUT_ARRAY(await) waits;
+    grout_kernel_id kernel;
     bool failed; /* no memory */
 } looks;
 
@@ -75,8 +78,9 @@ static void add(grout_actor_walk *walk, grout_op_id id, const grout_effect *effe
                .is_of_peer = view.cluster_index_count > 0 || is_for_pair(walk->module, op)};
 }
 
-static void add_wait(grout_actor_walk *walk, const grout_op *op) {
+static void add_wait(grout_actor_walk *walk, grout_op_id id) {
     looks *list = walk->payload;
+    const grout_op *op = grout_module_get_op(walk->module, id);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     const grout_object_id barrier = grout_edges__find_barrier(walk->module, op);
     if (sync == NULL || barrier == 0 || (sync->covers & 1 << GROUT_MILESTONE_PHASE) == 0) {
@@ -86,7 +90,7 @@ static void add_wait(grout_actor_walk *walk, const grout_op *op) {
         list->failed = true;
         return;
     }
-    list->waits.items[list->waits.count++] = (await){barrier, walk->actor};
+    list->waits.items[list->waits.count++] = (await){id, barrier, walk->actor};
 }
 
 static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *facts) {
@@ -100,7 +104,7 @@ static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *fac
             add(walk, id, &effects[i]);
         }
     }
-    add_wait(walk, op);
+    add_wait(walk, id);
 }
 
 /* ---- who hears of what ----------------------------------------------------------------------- */
@@ -113,8 +117,20 @@ static bool is_by_engine(const look *l) {
     return l->is_write && grout_fact_get_travel(false, is_engine, true) == GROUT_TRAVEL_SEEN;
 }
 
-/* Whether a barrier hears of the write, by the operation or by a commit. */
-static bool is_heard_at(const grout_module *module, const look *write, grout_object_id barrier) {
+/* Whether a commit arrives at the barrier of each CTA that an operation has written in, and not at
+ * that of the CTA alone that issues it. */
+static bool reaches(const grout_module *module, const grout_op *commit, const look *write) {
+    grout_view view;
+    return !is_for_pair(module, get_op(module, write)) || is_for_pair(module, commit) ||
+           grout_op_get_axes(module, commit, GROUT_ATTR_MULTICAST) != 0 ||
+           (grout_module_get_view(module, grout_module_get_operand(module, commit, 0), &view) &&
+            view.cluster_index_count > 0);
+}
+
+/* Whether a barrier hears of the write, by the operation or by a commit. everywhere: that of each
+ * CTA where it has written. */
+static bool is_heard_at(const grout_module *module, const look *write, grout_object_id barrier,
+                        bool everywhere) {
     if (!is_of_tensor_core(write)) {
         return write->milestone == GROUT_MILESTONE_PHASE &&
                grout_edges__find_barrier(module, get_op(module, write)) == barrier;
@@ -123,11 +139,48 @@ static bool is_heard_at(const grout_module *module, const look *write, grout_obj
         const grout_op *op = grout_module_get_op(module, id);
         if (grout_op_get_info((grout_opcode)op->opcode)->effect_row ==
                 GROUT_EFFECT_ROW_TCGEN05_COMMIT &&
-            grout_edges__find_barrier(module, op) == barrier) {
+            grout_edges__find_barrier(module, op) == barrier &&
+            (!everywhere || reaches(module, op, write))) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_inside(const grout_module *module, grout_op_id id, grout_block_id block) {
+    for (grout_block_id at; id != 0; id = grout_module_get_block(module, at)->parent) {
+        at = grout_module_get_op(module, id)->parent;
+        if (at == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a body is of a branch that some CTAs may not take: more than constants and the thread's
+ * own index decides it. */
+static bool is_optional(const grout_module *module, const looks *list, grout_block_id block,
+                        uint32_t thread) {
+    const grout_op_id id = grout_module_get_block(module, block)->parent;
+    const grout_op *op = id == 0 ? NULL : grout_module_get_op(module, id);
+    return op != NULL && grout_op_get_region_kind(op) == GROUT_REGION_BRANCH &&
+           !grout_thread__evaluate(module, list->kernel, thread,
+                                   grout_module_get_operand(module, op, 0))
+                .is_known;
+}
+
+/* Whether who looks has come by a wait, in whichever CTA. Loops are taken to run. */
+static bool comes_by(const grout_module *module, const looks *list, const await *wait,
+                     const look *reader) {
+    for (grout_op_id id = wait->op; id != 0;) {
+        const grout_block_id block = grout_module_get_op(module, id)->parent;
+        if (is_optional(module, list, block, reader->actor.thread) &&
+            !is_inside(module, reader->op, block)) {
+            return false;
+        }
+        id = grout_module_get_block(module, block)->parent;
+    }
+    return wait->op < reader->op;
 }
 
 /* Whether who looks waits for the write himself, where his CTA's barrier hears of it. */
@@ -138,7 +191,8 @@ static bool waits_himself(const grout_module *module, const looks *list, const l
     for (size_t i = 0; is_there && i < list->waits.count; i++) {
         const await *wait = &list->waits.items[i];
         if (wait->actor.thread == reader->actor.thread && /* a thread and its warps know the same */
-            is_heard_at(module, write, wait->barrier)) {
+            comes_by(module, list, wait, reader) &&
+            is_heard_at(module, write, wait->barrier, true)) {
             return true;
         }
     }
@@ -164,7 +218,7 @@ static void note_waits(const grout_module *module, const look *write, uint8_t *t
     tells[0] |= write->milestone == GROUT_MILESTONE_TMEM_STORE ? 1 : 0;
     for (grout_object_id id = 1; id < grout_module_get_object_count(module); id++) {
         if (grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
-            is_heard_at(module, write, id)) {
+            is_heard_at(module, write, id, false)) {
             tells[id] = 1;
         }
     }
@@ -172,7 +226,7 @@ static void note_waits(const grout_module *module, const look *write, uint8_t *t
 
 bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
                              const grout_op *only, uint8_t *tells) {
-    looks list = {.failed = false};
+    looks list = {.kernel = kernel};
     grout_actor_walk walk = {
         .module = module, .kernel = kernel, .words = 1, .visit = visit, .payload = &list};
     list.failed |= !grout_actors__walk(&walk);

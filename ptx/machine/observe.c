@@ -105,6 +105,9 @@ static const char *explain(ptx_missing missing, bool is_tensor) {
         return "both are atomic, but the scope of one of them does not include the other's thread";
     case PTX_MISSING_TENSOR_FENCE:
         return "they are ordered, but no tcgen05.fence::after_thread_sync lies after that wait";
+    case PTX_MISSING_SIGHT:
+        return "they are ordered in time, but not by an mbarrier's arrival and wait whose scopes "
+               "include both threads";
     case PTX_MISSING_CACHED:
         return "ld.global.nc reads by a cache that writes of the same grid do not reach";
     case PTX_MISSING_BEGIN:

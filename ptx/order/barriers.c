@@ -103,6 +103,13 @@ bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32
 
 /* ---- engines ---- */
 
+static bool join_admitted(ptx_view *view, const ptx_view *other) {
+    return grout_ptx__join_clock(&view->clocks[PTX_KNOWN_ADMITTED],
+                                 other->clocks[PTX_KNOWN_ADMITTED]) &&
+           grout_ptx__join_clock(&view->clocks[PTX_KNOWN_ADMITTED_SEEN],
+                                 other->clocks[PTX_KNOWN_ADMITTED_SEEN]);
+}
+
 bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_flight *flight_out) {
     const ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     *flight_out = (ptx_flight){
@@ -114,9 +121,7 @@ bool grout_ptx__start_flight(ptx_order *order, const ptx_actor *actor, ptx_fligh
     }
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
-        is_done =
-            is_done && grout_ptx__join_clock(&flight_out->view.clocks[PTX_KNOWN_ADMITTED],
-                                             warp->lanes[lane].view.clocks[PTX_KNOWN_ADMITTED]);
+        is_done = is_done && join_admitted(&flight_out->view, &warp->lanes[lane].view);
     }
     if (!is_done) {
         grout_ptx__drop_view(&flight_out->view);
@@ -160,11 +165,16 @@ bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, u
     return phases != NULL;
 }
 
+/* The operation itself, among what is known. */
+static bool note_end(const ptx_flight *flight, ptx_known known, ptx_view *view) {
+    return grout_ptx__note_time(&view->clocks[known], flight->agent, 1u << flight->lane,
+                                flight->time);
+}
+
 bool grout_ptx__seal_flight(ptx_flight *flight) {
-    ptx_clock **clocks = flight->view.clocks;
-    return grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
-           (flight->time == 0 || grout_ptx__note_time(&clocks[PTX_KNOWN_SEALED], flight->agent,
-                                                      1u << flight->lane, flight->time));
+    return grout_ptx__seal_view(&flight->view) &&
+           (flight->time == 0 || (note_end(flight, PTX_KNOWN_SEALED, &flight->view) &&
+                                  note_end(flight, PTX_KNOWN_SEALED_SEEN, &flight->view)));
 }
 
 bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
@@ -174,23 +184,24 @@ bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
                             1u << flight->lane, flight->time);
 }
 
-/* The operation itself, among what is known. */
-static bool note_end(const ptx_flight *flight, ptx_known known, ptx_view *view) {
-    return grout_ptx__note_time(&view->clocks[known], flight->agent, 1u << flight->lane,
-                                flight->time);
+/* What the thread that started it knew of engines. What these have written can be seen in its own
+ * CTA alone, since the end of an operation tells of that operation (PTX ISA 9.1, 'Asynchronous
+ * Operations'). */
+static bool hand_known(const ptx_order *order, const ptx_flight *flight, uint32_t cta,
+                       ptx_view *view) {
+    const bool is_own = flight->own_agent / PTX_AGENT_KINDS / order->warp_count == cta;
+    return grout_ptx__join_handed(view, &flight->view,
+                                  is_own ? PTX_HANDED_VISIBLE : PTX_HANDED_ENGINES) &&
+           (!is_own || grout_ptx__join_seen(view, &flight->view)) &&
+           (ptx_agent_get_kind(flight->agent) != PTX_AGENT_TENSOR ||
+            note_end(flight, PTX_KNOWN_SEALED_SEEN, view));
 }
 
-/* What the thread that started it knew of engines goes with it; what these have written can be seen
- * in its own CTA alone, since the end of an operation tells of that operation (PTX ISA 9.1,
- * 'Asynchronous Operations'). */
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset) {
     ptx_phases *phases = get_phases(order, cta, offset);
     ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .handed = PTX_HANDED_VISIBLE, .cta = cta};
-    const bool is_own = flight->own_agent / PTX_AGENT_KINDS / order->warp_count == cta;
-    bool is_done = phases != NULL &&
-                   grout_ptx__join_handed(&head.view, &flight->view,
-                                          is_own ? PTX_HANDED_VISIBLE : PTX_HANDED_ENGINES) &&
+    bool is_done = phases != NULL && hand_known(order, flight, cta, &head.view) &&
                    note_end(flight, PTX_KNOWN_ENGINES, &head.view) &&
                    note_end(flight, PTX_KNOWN_VISIBLE, &head.view) &&
                    grout_ptx__add_head(&phases->open, &head);

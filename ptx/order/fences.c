@@ -162,13 +162,23 @@ bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
                             0, time);
 }
 
+bool grout_ptx__seal_view(ptx_view *view) {
+    ptx_clock **clocks = view->clocks;
+    return grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]) &&
+           grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED_SEEN], clocks[PTX_KNOWN_ADMITTED_SEEN]);
+}
+
+static bool admit_view(ptx_view *view) {
+    ptx_clock **clocks = view->clocks;
+    return grout_ptx__join_clock(&clocks[PTX_KNOWN_ADMITTED], clocks[PTX_KNOWN_SEALED]) &&
+           grout_ptx__join_clock(&clocks[PTX_KNOWN_ADMITTED_SEEN], clocks[PTX_KNOWN_SEALED_SEEN]);
+}
+
 bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
-        ptx_clock **clocks = warp->lanes[lane].view.clocks;
-        is_done =
-            is_done && grout_ptx__join_clock(&clocks[PTX_KNOWN_SEALED], clocks[PTX_KNOWN_ADMITTED]);
+        is_done = is_done && grout_ptx__seal_view(&warp->lanes[lane].view);
     }
     return is_done;
 }
@@ -177,9 +187,7 @@ bool grout_ptx__admit(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     bool is_done = true;
     FOR_LANES(lane, actor->lanes) {
-        ptx_clock **clocks = warp->lanes[lane].view.clocks;
-        is_done =
-            is_done && grout_ptx__join_clock(&clocks[PTX_KNOWN_ADMITTED], clocks[PTX_KNOWN_SEALED]);
+        is_done = is_done && admit_view(&warp->lanes[lane].view);
     }
     return is_done;
 }

@@ -182,8 +182,10 @@ bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known,
                       uint32_t lanes, uint32_t time) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     ptx_clock *news = NULL;
-    bool is_done = known != PTX_KNOWN_ENGINES ||
-                   grout_ptx__learn(order, actor, PTX_KNOWN_VISIBLE, agent, lanes, time);
+    const ptx_known seen = known == PTX_KNOWN_ENGINES    ? PTX_KNOWN_VISIBLE
+                           : known == PTX_KNOWN_ADMITTED ? PTX_KNOWN_ADMITTED_SEEN
+                                                         : known;
+    bool is_done = seen == known || grout_ptx__learn(order, actor, seen, agent, lanes, time);
     if (lanes != 0) {
         is_done = is_done && grout_ptx__note_time(&news, agent, lanes, time) &&
                   learn_alike(warp, actor->lanes, known, news);
@@ -214,7 +216,8 @@ static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, p
     if (!grout_ptx__capture(order, actor, &own)) {
         return false;
     }
-    bool is_done = grout_ptx__join_handed(&bar->open, &own, handed);
+    bool is_done =
+        grout_ptx__join_handed(&bar->open, &own, handed) && grout_ptx__join_seen(&bar->open, &own);
     grout_ptx__drop_view(&own);
     return is_done;
 }

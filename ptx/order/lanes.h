@@ -99,6 +99,8 @@ ptx_handed grout_ptx__get_released(ptx_sem sem);
 bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier, ptx_heads *heads);
 /* What a read sees that acquires nothing, or too little, is for a fence after it. */
 bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads);
+/* tcgen05.fence::before_thread_sync of one view. */
+bool grout_ptx__seal_view(ptx_view *view);
 /* The patterns of a lane; NULL without memory. */
 ptx_fenced *grout_ptx__get_fenced(ptx_lane *lane);
 void grout_ptx__free_fenced(ptx_fenced *fenced);

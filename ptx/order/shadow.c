@@ -142,14 +142,32 @@ static bool is_behind_reader(const ptx_check *check, const ptx_record *record, u
     return false;
 }
 
+static bool is_in_pipeline(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    return (grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe) &&
+            is_started_before(check, record, lane)) ||
+           is_behind_reader(check, record, lane);
+}
+
+/* Whether an operation looks at what is there: a product may be added to it. Who gives columns back
+ * does not. */
+static bool looks_in_tensor(const ptx_check *check) {
+    return ptx_agent_get_kind(check->access->record.agent) != PTX_AGENT_THREADS;
+}
+
+static bool is_admitted(const ptx_check *check, const ptx_record *record, uint32_t lane,
+                        bool has_to_see) {
+    return knows(check->view,
+                 has_to_see && looks_in_tensor(check) ? PTX_KNOWN_ADMITTED_SEEN
+                                                      : PTX_KNOWN_ADMITTED,
+                 record, lane);
+}
+
 /* The tensor core's operations are known to be over by tcgen05.wait, or by a commit, a wait for its
  * mbarrier and a fence; those of one pipeline only have to be started one after the other. */
 static bool is_before_in_tensor(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     return is_same_operation(check, record, lane) ||
-           knows(check->view, PTX_KNOWN_ADMITTED, record, lane) ||
-           (grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe) &&
-            is_started_before(check, record, lane)) ||
-           is_behind_reader(check, record, lane);
+           is_admitted(check, record, lane, record->is_write) ||
+           is_in_pipeline(check, record, lane);
 }
 
 /* Both are atomic for each other: PTX ISA 9.1, 'Morally strong operations'. */
@@ -172,6 +190,7 @@ static ptx_missing compare_strong(const ptx_check *check, const ptx_record *reco
 static ptx_missing compare_in_tensor(const ptx_check *check, const ptx_record *record,
                                      uint32_t lane) {
     return is_before_in_tensor(check, record, lane)             ? PTX_MISSING_NONE
+           : is_admitted(check, record, lane, false)            ? PTX_MISSING_SIGHT
            : knows(check->view, PTX_KNOWN_SEALED, record, lane) ? PTX_MISSING_TENSOR_FENCE
                                                                 : PTX_MISSING_ORDER;
 }
@@ -268,10 +287,17 @@ static bool fail(const ptx_check *check, uint32_t record, uint32_t lane, ptx_mis
     return false;
 }
 
-/* Whether the access may rely on what an engine's lanes have read. */
+/* Whether the access may rely on what an engine's lane has read, which is done. */
+static bool sees_read(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+    if (check->span->kind == PTX_SPAN_TENSOR) {
+        return is_admitted(check, record, lane, true) || is_in_pipeline(check, record, lane);
+    }
+    return !looks(check) || knows(check->view, PTX_KNOWN_VISIBLE, record, lane);
+}
+
 static bool sees_reads(const ptx_check *check, const ptx_record *record, uint32_t lanes) {
-    FOR_LANES(lane, looks(check) ? lanes : 0) {
-        if (!knows(check->view, PTX_KNOWN_VISIBLE, record, lane)) {
+    FOR_LANES(lane, lanes) {
+        if (!sees_read(check, record, lane)) {
             return false;
         }
     }
@@ -290,7 +316,7 @@ static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
         if (!record->is_strong && !record->is_barrier && !record->is_write &&
             ptx_agent_get_kind(record->agent) > PTX_AGENT_INITS &&
             compare_lanes(check, &reads, &missing) == LANES &&
-            (check->span->kind == PTX_SPAN_TENSOR || sees_reads(check, record, reads.lanes))) {
+            sees_reads(check, record, reads.lanes)) {
             return true;
         }
         name = reads.next;

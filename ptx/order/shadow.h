@@ -75,6 +75,7 @@ typedef enum ptx_missing {
     PTX_MISSING_MAP_FENCE, /* of the proxy of tensor maps */
     PTX_MISSING_SCOPE,     /* both are strong, but for too few threads */
     PTX_MISSING_TENSOR_FENCE,
+    PTX_MISSING_SIGHT,  /* it is over, and another CTA has written it, along no edge for both */
     PTX_MISSING_CACHED, /* one reads through a cache that writes of the kernel do not reach */
     PTX_MISSING_BEGIN,  /* the CTA whose memory it is may not have begun; there is no earlier one */
     PTX_MISSING_END     /* and it may have ended */

@@ -38,6 +38,11 @@ bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed ha
     return is_done;
 }
 
+bool grout_ptx__join_seen(ptx_view *view, const ptx_view *other) {
+    return grout_ptx__join_clock(&view->clocks[PTX_KNOWN_SEALED_SEEN],
+                                 other->clocks[PTX_KNOWN_SEALED_SEEN]);
+}
+
 bool grout_ptx__includes(ptx_scope scope, uint32_t cta, uint32_t other, uint32_t cluster_size) {
     return scope >= PTX_SCOPE_GPU ||
            (scope == PTX_SCOPE_CLUSTER && cta / cluster_size == other / cluster_size) ||
@@ -56,8 +61,9 @@ bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
     for (size_t i = 0; i < heads->count; i++) {
         ptx_head *old = &heads->items[i];
         if (old->scope == head->scope && old->carrier == head->carrier &&
-            old->handed == head->handed &&
-            (old->cta == head->cta || head->handed == PTX_HANDED_FENCED)) {
+            old->handed == head->handed && old->is_narrow == head->is_narrow &&
+            (old->cta == head->cta ||
+             (head->handed == PTX_HANDED_FENCED && head->carrier == PTX_SCOPE_NONE))) {
             return grout_ptx__join_view(&old->view, &head->view);
         }
     }
@@ -88,7 +94,8 @@ bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const pt
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
         ptx_head head = others->items[i];
-        if (head.handed == PTX_HANDED_ALL && !is_observed(&head, wait)) {
+        head.is_narrow = head.is_narrow || !is_observed(&head, wait);
+        if (head.handed == PTX_HANDED_ALL && head.is_narrow) {
             head.handed = PTX_HANDED_ENGINES;
         }
         head.carrier = PTX_SCOPE_NONE;
@@ -123,7 +130,8 @@ bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_v
     bool is_done = true;
     for (size_t i = 0; is_done && i < heads->count; i++) {
         const ptx_head *head = &heads->items[i];
-        is_done = grout_ptx__join_handed(view, &head->view, get_handed(head, taker));
+        is_done = grout_ptx__join_handed(view, &head->view, get_handed(head, taker)) &&
+                  (head->is_narrow || grout_ptx__join_seen(view, &head->view));
     }
     return is_done;
 }

@@ -6,7 +6,8 @@
  * acquire that are too narrow for that still make known what engines are done with, and not what
  * they have written. That is a ruling of grout, and what CUTLASS does: a consumer gives a stage
  * back to the CTA that fills it by an arrival for its own CTA. Relaxed operations hand over what
- * fences have prepared, and no more.
+ * fences have prepared, and no more. The fences of tcgen05 prepare what the tensor core has written
+ * for edges whose scopes include both threads, and what it is done with for every edge.
  */
 #ifndef GROUT_PTX_VIEW_H
 #define GROUT_PTX_VIEW_H
@@ -15,18 +16,20 @@
 #include "clock.h"
 
 typedef enum ptx_known {
-    PTX_KNOWN_THREADS,  /* accesses of threads */
-    PTX_KNOWN_ENGINES,  /* what engines are done with */
-    PTX_KNOWN_VISIBLE,  /* of that, what a morally strong way leads from, so that it can be seen */
-    PTX_KNOWN_INITS,    /* inits of mbarriers, what fence.mbarrier_init has passed; which CTAs have
-                           begun, and arrivals that have ended a phase */
-    PTX_KNOWN_SHARED,   /* in shared memory, what fence.proxy.async has passed; agents renamed */
-    PTX_KNOWN_GLOBAL,   /* the same in global memory; agents as they are */
-    PTX_KNOWN_SEALED,   /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
-    PTX_KNOWN_MAPS_OUT, /* in tensor maps, what fence.proxy.tensormap of a release has passed */
-    PTX_KNOWN_ADMITTED, /* of the tensor core, what tcgen05.fence::after_thread_sync has; is not
-                           handed over */
-    PTX_KNOWN_MAPS,     /* what that of an acquire has passed; is not handed over */
+    PTX_KNOWN_THREADS, /* accesses of threads */
+    PTX_KNOWN_ENGINES, /* what engines are done with */
+    PTX_KNOWN_VISIBLE, /* of that, what a morally strong way leads from, so that it can be seen */
+    PTX_KNOWN_INITS,   /* inits of mbarriers, what fence.mbarrier_init has passed; which CTAs have
+                          begun, and arrivals that have ended a phase */
+    PTX_KNOWN_SHARED,  /* in shared memory, what fence.proxy.async has passed; agents renamed */
+    PTX_KNOWN_GLOBAL,  /* the same in global memory; agents as they are */
+    PTX_KNOWN_SEALED,  /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
+    PTX_KNOWN_SEALED_SEEN, /* of that, what edges lead from whose scopes hold both threads */
+    PTX_KNOWN_MAPS_OUT,    /* in tensor maps, what fence.proxy.tensormap of a release has passed */
+    PTX_KNOWN_ADMITTED,    /* of the tensor core, what tcgen05.fence::after_thread_sync has; is not
+                              handed over */
+    PTX_KNOWN_ADMITTED_SEEN, /* of that, what can be seen; is not handed over */
+    PTX_KNOWN_MAPS,          /* what that of an acquire has passed; is not handed over */
     PTX_KNOWN_COUNT
 } ptx_known;
 
@@ -48,7 +51,8 @@ void grout_ptx__drop_view(ptx_view *view);
 /* All of another view, but for what is not handed over; false without memory. */
 bool grout_ptx__join_view(ptx_view *view, const ptx_view *other);
 
-/* How much of a view is handed over; each has those before it. */
+/* How much of a view is handed over; each has those before it. What the tensor core has written
+ * goes with each, see grout_ptx__join_seen. */
 typedef enum ptx_handed {
     PTX_HANDED_FENCED,  /* inits of mbarriers, and what the fences of tcgen05 have sealed */
     PTX_HANDED_ENGINES, /* what engines are done with */
@@ -58,12 +62,15 @@ typedef enum ptx_handed {
 
 /* A part of another view; false without memory. */
 bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed handed);
+/* What the fences of tcgen05 have sealed can be seen, too; false without memory. */
+bool grout_ptx__join_seen(ptx_view *view, const ptx_view *other);
 
 /* What was handed over, by whom and for whom. */
 typedef struct ptx_head {
     ptx_scope scope;
     ptx_scope carrier; /* of the write that hands it over, where that is an arrival; else NONE */
     ptx_handed handed; /* FENCED: by a relaxed operation; ALL: by a release */
+    bool is_narrow;    /* the arrival and the wait have no scopes that include both threads */
     uint32_t cta;
     ptx_view view;
 } ptx_head;

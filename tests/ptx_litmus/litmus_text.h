@@ -7,10 +7,10 @@
  *   // expect: same order A B
  *   // with 'st.relaxed' for 'st.release': race order A B
  *
- * A race names what is missing (order, scope, proxy, tensor, map, cached, begin, end) and the two
- * accesses: the lines that end with the comments // A and // B; - where there is one access alone.
- * "same" is the warning of two writes that leave the same values. Each line "with" is one more
- * program: the text with one piece replaced, which has to be there exactly once.
+ * A race names what is missing (order, scope, sight, proxy, tensor, map, cached, begin, end) and
+ * the two accesses: the lines that end with the comments // A and // B; - where there is one access
+ * alone. "same" is the warning of two writes that leave the same values. Each line "with" is one
+ * more program: the text with one piece replaced, which has to be there exactly once.
  */
 #ifndef GROUT_TESTS_PTX_LITMUS_TEXT_H
 #define GROUT_TESTS_PTX_LITMUS_TEXT_H

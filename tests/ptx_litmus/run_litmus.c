@@ -29,6 +29,7 @@ static const char *get_missing(const char *message) {
            : strstr(message, "CTA has begun") != NULL          ? "begin"
            : strstr(message, "before it ends") != NULL         ? "end"
            : strstr(message, "no tcgen05.fence") != NULL       ? "tensor"
+           : strstr(message, "ordered in time") != NULL        ? "sight"
            : strstr(message, "no fence.proxy.async") != NULL   ? "proxy"
            : strstr(message, "but the scope of one") != NULL   ? "scope"
            : strstr(message, "no tcgen05.wait") != NULL        ? "order"

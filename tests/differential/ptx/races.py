@@ -53,7 +53,7 @@ HANG = "ptx-hang"
 LIMIT = "limit-reached"  # of steps: it waits and looks for ever
 STOPPED = ("ptx-fault", HANG)
 SECONDS = 60  # of the processor, for a run: some wait for what a mistake has kept away
-MORE = 60  # interleavings, before a race that the machine does not find is a difference
+MORE = (60, 600)  # interleavings, before a race that the machine does not find is a difference
 SCHEDULES = 12  # of the checker, before a race that it does not know is a difference
 
 
@@ -114,8 +114,9 @@ def run_machine(arguments, case, interleavings, seed=0):
 def search(arguments, case, wants_race):
     """The same of all interleavings. If a race is wanted: of more, and, where something else came first, of each alone."""
     found, text = run_machine(arguments, case, arguments.interleavings)
-    if wants_race and not found:
-        found, text = run_machine(arguments, case, MORE)
+    for count in MORE if wants_race else ():
+        if not found:
+            found, text = run_machine(arguments, case, count)
     for seed in range(arguments.interleavings if wants_race and found in STOPPED else 0):
         again, its_text = run_machine(arguments, case, 1, seed)
         if again == RACE:

@@ -47,7 +47,7 @@ static const struct known_case {
     {PTX_KNOWN_THREADS, PTX_HANDED_ALL},     {PTX_KNOWN_SHARED, PTX_HANDED_ALL},
     {PTX_KNOWN_GLOBAL, PTX_HANDED_ALL},      {PTX_KNOWN_MAPS_OUT, PTX_HANDED_ALL},
     {PTX_KNOWN_ENGINES, PTX_HANDED_ENGINES}, {PTX_KNOWN_INITS, PTX_HANDED_FENCED},
-    {PTX_KNOWN_SEALED, PTX_HANDED_FENCED},
+    {PTX_KNOWN_SEALED, PTX_HANDED_FENCED},   {PTX_KNOWN_SEALED_SEEN, PTX_HANDED_FENCED},
 };
 #define COUNT(cases) (int)(sizeof(cases) / sizeof(cases)[0])
 
@@ -109,12 +109,38 @@ START_TEST(arrivals_are_observed_by_scope) {
 }
 END_TEST
 
+/* What the fences of tcgen05 have sealed is over for a relaxed wait in CTA 1, and can be seen if
+ * the scopes of the arrival and the wait include both. Another CTA's arrival of the same kind
+ * changes nothing. */
+START_TEST(sealed_is_seen_by_scope) {
+    const struct observed_case *it = &observed_cases[_i];
+    const ptx_taker wait = {1, CLUSTER, it->wait}, relaxed = {1, CLUSTER, PTX_SCOPE_NONE};
+    ptx_head head = make_head(it->carrier, PTX_HANDED_FENCED),
+             own = {.scope = it->carrier, .carrier = it->carrier, .cta = 1};
+    ptx_heads heads = {NULL, 0, 0}, observed = {NULL, 0, 0};
+    ptx_view view = {{NULL}};
+    head.carrier = it->carrier;
+    ck_assert(grout_ptx__add_head(&heads, &own));
+    ck_assert(grout_ptx__add_head(&heads, &head));
+    grout_ptx__drop_view(&head.view);
+    ck_assert(grout_ptx__add_observed(&observed, &heads, &wait));
+    ck_assert(grout_ptx__take_heads(&observed, &relaxed, &view));
+    ck_assert(grout_ptx__knows(view.clocks[PTX_KNOWN_SEALED], AGENT, LANE, TIME));
+    ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_SEALED_SEEN], AGENT, LANE, TIME),
+                     it->is_observed);
+    grout_ptx__drop_view(&view);
+    grout_ptx__drop_heads(&heads);
+    grout_ptx__drop_heads(&observed);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx view");
     TCase *tcase = tcase_create("view");
     tcase_add_loop_test(tcase, scopes_include_threads, 0, COUNT(scope_cases));
     tcase_add_loop_test(tcase, heads_are_taken_by_scope, 0, COUNT(head_cases));
     tcase_add_loop_test(tcase, arrivals_are_observed_by_scope, 0, COUNT(observed_cases));
+    tcase_add_loop_test(tcase, sealed_is_seen_by_scope, 0, COUNT(observed_cases));
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
