@@ -19,6 +19,7 @@ struct grout_past {
     const grout_allocator *allocator;
     GROUT_ARRAY(kept_array) arrays;
     uint32_t launch_count; /* that have ended */
+    bool is_open;          /* the last one's verdict holds for its own schedule only */
     /* what the launch at hand knows: by parameter */
     grout_array_past *known;
     GROUT_ARRAY(uint64_t *) old_bits; /* replaced since */
@@ -131,6 +132,8 @@ bool grout_past_end(grout_past *past, const grout_launch *launch, const grout_ma
     grout_chance *chances =
         grout__new(past->allocator, count * GROUT_CHANCE_COUNT + 1, sizeof *chances);
     past->launch_count++;
+    past->is_open =
+        checker == NULL || !grout_checker_get_summary(checker, false).is_well_synchronised;
     bool is_good = chances != NULL &&
                    (checker == NULL ||
                     grout_checker_find_chances(checker, false, past->launch_count, chances));
@@ -141,6 +144,10 @@ bool grout_past_end(grout_past *past, const grout_launch *launch, const grout_ma
     }
     grout__free(chances);
     return is_good || grout_diags_add_oom(diags);
+}
+
+bool grout_past_is_certain(const grout_past *past) {
+    return !past->is_open;
 }
 
 bool grout_past_has_chance(const grout_launch *launch) {
@@ -188,6 +195,7 @@ grout_past *grout_past_copy(const grout_past *past, grout_diags *diags) {
     }
     if (copy != NULL) {
         copy->launch_count = past->launch_count;
+        copy->is_open = past->is_open;
     }
     return copy;
 }

@@ -270,15 +270,56 @@ static void map_params(const grout_listing *listing, grout_kernel_id kernel,
     }
 }
 
-/* A wait is for the launch before, and for what that one has waited for. */
-static bool find_awaited(grout_listing *listing, grout_launch_id earlier) {
-    grout_launch_id at = listing->at;
-    bool is_chained = listing->ledgers[at - 1] != NULL &&
-                      grout_ledger_has_waited(listing->ledgers[at - 1]) &&
-                      listing->awaits[at - 1][earlier];
-    bool is_awaited = earlier + 1 == at || is_chained;
-    listing->awaits[at][earlier] = is_awaited;
-    return is_awaited;
+/* What a launch before has written of an array, and the one at hand need not see: it stays as old
+ * has it. */
+static bool keep_unseen(const grout_listing *listing, grout_launch_id id,
+                        const grout_earlier_launch *earlier, const grout_listed_array *array,
+                        const void *old) {
+    const grout_kernel_id kernel = grout_module_get_launch_kernel(listing->load->bound, id);
+    const uint32_t count = grout_module_get_kernel(listing->load->bound, kernel)->param_count;
+    bool is_good = true;
+    for (uint32_t i = 0; i < count && is_good; i++) {
+        if (get_name(listing, get_param(listing, kernel, i)) == array->name) {
+            is_good = grout_ledger_keep_unseen(earlier, i, old, array->before);
+        }
+    }
+    return is_good;
+}
+
+/* What comes before the start of the launch at hand is no older for it: of one array. */
+static bool renew_array(const grout_listing *listing, grout_launch_id first,
+                        grout_listed_array *array) {
+    void *old = array->before;
+    array->before = copy_bytes(array->now, array->size);
+    bool is_good = array->before != NULL;
+    for (grout_launch_id id = first; is_good && id < listing->at; id++) {
+        is_good = keep_unseen(listing, id, &listing->earlier[id - first], array, old);
+    }
+    free(old);
+    array->is_changed = is_good && memcmp(array->before, array->now, array->size) != 0;
+    return is_good;
+}
+
+/* The same for all arrays, where the launch right before lets the one at hand know anything. */
+static bool renew_contents(const grout_listing *listing, grout_launch_id first) {
+    const bool is_needed =
+        first < listing->at && grout_ledger_hands_on(listing->ledgers[listing->at - 1]);
+    bool is_good = true;
+    for (size_t i = 0; is_needed && is_good && i < listing->array_count; i++) {
+        is_good = renew_array(listing, first, &listing->arrays[i]);
+    }
+    return is_good;
+}
+
+/* By parameter: the contents that it may be shown. */
+static void describe_stale(grout_listing *listing, grout_kernel_id kernel, size_t param_count) {
+    for (uint32_t i = 0; i < param_count; i++) {
+        const grout_param *param = get_param(listing, kernel, i);
+        const grout_listed_array *array = find_array(listing, get_name(listing, param));
+        if (array->is_changed && param->object != 0) {
+            listing->stale[i] = (grout_stale_array){array->before, array->now};
+        }
+    }
 }
 
 static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, size_t param_count,
@@ -295,14 +336,14 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
         uint32_t *map = listing->params + i * param_count;
         map_params(listing, kernel, grout_module_get_launch_kernel(listing->load->bound, id), map);
         listing->earlier[i] = (grout_earlier_launch){
-            .ledger = listing->ledgers[id], .params = map, .is_awaited = find_awaited(listing, id)};
+            .ledger = listing->ledgers[id], .params = map, .open = listing->open[id]};
     }
-    for (uint32_t i = 0; i < param_count && count > 0; i++) {
-        const grout_param *param = get_param(listing, kernel, i);
-        const grout_listed_array *array = find_array(listing, get_name(listing, param));
-        if (array->is_changed && param->object != 0) {
-            listing->stale[i] = (grout_stale_array){array->before, array->now};
-        }
+    grout_ledger_order(listing->earlier, count);
+    if (!renew_contents(listing, first)) {
+        return false;
+    }
+    if (count > 0) {
+        describe_stale(listing, kernel, param_count);
     }
     settings->launch = listing->kernel != 0 ? 0 : listing->at;
     settings->number = listing->number;
@@ -322,6 +363,16 @@ static bool is_next_dependent(const grout_listing *listing) {
            grout_module_get_launch(listing->load->bound, next)->is_dependent;
 }
 
+/* Why exploring the launch at hand alone does not show every schedule; NULL: it does. */
+static const char *find_open(const grout_listing *listing, const grout_launch_settings *settings) {
+    for (uint32_t i = 0; i < settings->earlier_count; i++) {
+        if (settings->earlier[i].open != 0) {
+            return "a grid beside it was run under one schedule only";
+        }
+    }
+    return listing->kernel != 0 ? NULL : grout_beside__find_open(listing->load->bound, listing->at);
+}
+
 /* What the launches before have left, for the one at hand. */
 static bool give_past(grout_listing *listing, const grout_argument_set *arguments,
                       grout_launch_settings *settings) {
@@ -334,8 +385,7 @@ static bool give_past(grout_listing *listing, const grout_argument_set *argument
         return false;
     }
     settings->past = listing->past;
-    settings->why_open =
-        listing->kernel != 0 ? NULL : grout_beside__find_open(listing->load->bound, listing->at);
+    settings->why_open = find_open(listing, settings);
     settings->pasts = listing->pasts = launch.pasts;
     return true;
 }
@@ -410,5 +460,7 @@ static bool fill_ledger(grout_listing *listing) {
 }
 
 bool grout_listing__end(grout_listing *listing) {
+    const bool is_certain = listing->past == NULL || grout_past_is_certain(listing->past);
+    listing->open[listing->at] = is_certain ? 0 : listing->number;
     return listing->start.count == 0 || fill_ledger(listing);
 }

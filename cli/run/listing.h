@@ -19,7 +19,7 @@ typedef struct grout_listing {
     uint32_t number;        /* launches that have begun, in all rounds */
     /* by launch: what it did, kept while later ones may run beside it */
     grout_ledger *ledgers[GROUT_LAUNCHES_MAX + 1];
-    bool awaits[GROUT_LAUNCHES_MAX + 1][GROUT_LAUNCHES_MAX + 1]; /* [later][earlier] */
+    uint32_t open[GROUT_LAUNCHES_MAX + 1]; /* its number, if its verdict is for one schedule only */
     /* of the launch that runs */
     grout_argument_set start; /* its arguments as they were; count 0: nobody will ask */
     grout_earlier_launch earlier[GROUT_LAUNCHES_MAX];

@@ -208,14 +208,6 @@ GROUT_DEVICE void grout_fence_async_gmem() {
 GROUT_DEVICE void grout_fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-// Programmatic dependent launch: waits for the end of the grid before and sees all that it did;
-// lets the grid after begin. Without the launch attribute neither does anything.
-GROUT_DEVICE void grout_grid_wait() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-GROUT_DEVICE void grout_grid_launch_dependents() {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
 // commit_smem: every lane fences what it did, then all wait, so that any of them may issue.
 template <int lanes = 128> GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
     grout_fence_async_smem();

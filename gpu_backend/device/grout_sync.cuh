@@ -1,9 +1,9 @@
 // grout_sync.cuh - how threads wait for each other beyond barrier objects: votes, named barriers,
-// semaphores; cp.async; mbarriers of several CTAs at once; tensor maps that the kernel makes.
+// semaphores, grids; cp.async; mbarriers of several CTAs at once; tensor maps that the kernel makes.
 // SPDX-License-Identifier: Apache-2.0
 //
 // PTX forms: PTX ISA 9.0, 'bar', 'red', 'atom', 'ld', 'cp.async', 'cp.async.mbarrier.arrive',
-// 'tensormap.replace', 'fence.proxy', each assembled for sm_90a.
+// 'tensormap.replace', 'fence.proxy', 'fence', 'griddepcontrol', each assembled for sm_90a.
 #ifndef GROUT_SYNC_CUH
 #define GROUT_SYNC_CUH
 
@@ -42,6 +42,22 @@ GROUT_DEVICE void grout_named_arrive(grout_i32 id, grout_i32 lanes) {
 // The first threads of the CTA, at the two ends of a warp_specialize.
 GROUT_DEVICE void grout_partition_barrier(grout_u32 threads) {
     grout_named_barrier(0, threads * 128u);
+}
+
+// ---- grids --------------------------------------------------------------------------------------
+// Programmatic dependent launch. Without the launch attribute none of these does anything.
+
+// Waits for the end of the grid before, and sees all that it did.
+GROUT_DEVICE void grout_grid_wait() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+// Lets the grid after begin.
+GROUT_DEVICE void grout_grid_launch_dependents() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+// Before it: the fence synchronises with the start of the grid after (PTX ISA 9.3).
+GROUT_DEVICE void grout_grid_release() {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
 // ---- mbarriers of the cluster -------------------------------------------------------------------

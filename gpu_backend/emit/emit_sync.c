@@ -179,8 +179,16 @@ void grout_emit__griddepcontrol_wait(grout_emitter *e, grout_op_id id, const gro
 void grout_emit__griddepcontrol_launch_dependents(grout_emitter *e, grout_op_id id,
                                                   const grout_op *op) {
     (void)id;
-    (void)op;
+    if (grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) != GROUT_CHOICE_ORDER_RELEASE) {
+        grout_emit__line(e, "grout_grid_launch_dependents();");
+        return;
+    }
+    /* The first call of a CTA counts: no lane may come before another has done its part. */
+    grout_emit__before_issue(e, "one lane releases for all");
+    grout_emit__open_issuer(e);
+    grout_emit__line(e, "grout_grid_release();");
     grout_emit__line(e, "grout_grid_launch_dependents();");
+    grout_emit__close_issuer(e);
 }
 
 void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -461,13 +461,26 @@ typedef struct grout_array_past {
     grout_chance chances[GROUT_CHANCE_COUNT];
 } grout_array_past;
 
+/* What a launch may go by of an earlier one. */
+typedef enum grout_earlier_part {
+    GROUT_EARLIER_NOTHING,
+    GROUT_EARLIER_RELEASED, /* what it has released */
+    GROUT_EARLIER_ALL,      /* all that it did */
+    GROUT_EARLIER_VISIBLE   /* all that it did, through every proxy */
+} grout_earlier_part;
+
 /* An earlier launch of a list, which may still run when this one begins. */
 typedef struct grout_earlier_launch {
     struct grout_ledger *ledger; /* what it has accessed: race.h */
     /* by parameter of this launch: the parameter of that one which is the same array, plus 1; 0:
      * none is */
     const uint32_t *params;
-    bool is_awaited; /* a griddepcontrol_wait of this launch waits for it */
+    /* what of it comes before the start of this launch, and before a griddepcontrol_wait of it:
+     * grout_ledger_order (race.h) says so */
+    uint8_t at_start, by_wait; /* grout_earlier_part */
+    /* its number in the list, if its verdict does not hold for every schedule: what it accesses and
+     * releases is then known of one alone. 0: it does */
+    uint32_t open;
 } grout_earlier_launch;
 
 /* Bytes [first, first + size) of an object: of CTA owner's, if each CTA has one. */

@@ -38,6 +38,9 @@ GROUT_API bool grout_past_begin(grout_past *past, grout_launch *launch, grout_di
 GROUT_API bool grout_past_end(grout_past *past, const grout_launch *launch,
                               const grout_machine *machine, const grout_checker *checker,
                               grout_diags *diags);
+/* Whether the verdict of the launch that ended last holds for every schedule; true before any has.
+ * Where it does not, launches beside it have to hear of that (grout_earlier_launch.open). */
+GROUT_API bool grout_past_is_certain(const grout_past *past);
 /* Whether something that a launch is given, other than an 'out' array, was left to the schedule. */
 GROUT_API bool grout_past_has_chance(const grout_launch *launch);
 /* A copy, without what the launch at hand was given. NULL without memory. */

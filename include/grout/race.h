@@ -107,9 +107,21 @@ GROUT_API grout_ledger *grout_ledger_new(const grout_allocator *allocator, grout
 GROUT_API void grout_ledger_free(grout_ledger *ledger);
 /* To be put into grout_launch.observers; borrowed from the ledger. */
 GROUT_API const grout_observer *grout_ledger_get_observer(grout_ledger *ledger);
-/* Whether the launch has run a griddepcontrol_wait: its end then comes after that of the grid which
- * it depends on. */
-GROUT_API bool grout_ledger_has_waited(const grout_ledger *ledger);
+/*
+ * Sets what of the earlier launches comes before the start of the launch after them, and before its
+ * griddepcontrol_wait, from their ledgers. All launches of the list that may still run then, oldest
+ * first: each but the first depends on the one before it.
+ */
+GROUT_API void grout_ledger_order(grout_earlier_launch *earlier, uint32_t count);
+/* Whether the launch has released anything to the next one (griddepcontrol_launch_dependents with
+ * order(release)). */
+GROUT_API bool grout_ledger_hands_on(const grout_ledger *ledger);
+/*
+ * Copies those bytes of a parameter's array from old that the earlier launch has written, and that
+ * the later one need not see when it begins. Both are as large as the array. False without memory.
+ */
+GROUT_API bool grout_ledger_keep_unseen(const grout_earlier_launch *earlier, uint32_t param,
+                                        const void *old, void *bytes);
 
 /* A checker for one launch; options may be NULL. NULL without memory. */
 GROUT_API grout_checker *grout_checker_new(const grout_checker_options *options,

@@ -55,7 +55,12 @@ grout_outcome grout_exec_griddepcontrol_wait(const grout_cta *cta, uint32_t thre
 
 grout_outcome grout_exec_griddepcontrol_launch_dependents(const grout_cta *cta, uint32_t thread,
                                                           const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     grout_cta__publish_plain(cta, GROUT_EVENT_GRID_TRIGGER, thread, inst);
+    if (machine->has_clocks && inst->order == GROUT_CHOICE_ORDER_RELEASE) {
+        grout_order__advance(&machine->plan->order, grout_cta__clocks(cta, thread),
+                             grout_cta__actor(cta, thread)); /* what comes later is not released */
+    }
     return GROUT_OUTCOME_NEXT;
 }
 

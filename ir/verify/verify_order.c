@@ -22,9 +22,18 @@ static const order_rule both_rule = {{GROUT_CHOICE_ORDER_ACQ_REL, GROUT_CHOICE_O
                                      "acq_rel (unwritten) or relaxed",
                                      "it is an arrive and a wait"};
 
+static const order_rule trigger_rule = {{GROUT_CHOICE_ORDER_RELAXED, GROUT_CHOICE_ORDER_RELEASE},
+                                        2,
+                                        "relaxed (unwritten) or release",
+                                        "it learns nothing from others"};
+
 /* NULL: any order, or none at all. */
 static const order_rule *find_rule(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_GRIDS &&
+        sync->mode == GROUT_SYNC_MODE_POSTS) {
+        return &trigger_rule;
+    }
     switch (sync == NULL ? GROUT_SYNC_SIDE_NONE : (grout_sync_side)sync->side) {
     case GROUT_SYNC_SIDE_RELEASE:
         return &release_rule;

@@ -2,10 +2,10 @@
  * grids.c - accesses of launches that may run beside each other.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A dependent launch begins before the one before it has ended. Nothing that a grid does orders its
- * accesses before those of another one: only a griddepcontrol_wait does, by the end of the whole
- * grid, with all its accesses and through every proxy. So all that has to be asked is whether the
- * actor knows of such a wait.
+ * A dependent launch begins before the one before it has ended. Two things order accesses of the
+ * one before those of the other: a griddepcontrol_wait, by the end of the whole grid, with all its
+ * accesses and through every proxy; and a griddepcontrol_launch_dependents with order(release), for
+ * what was done before it.
  */
 #include "access.h"
 #include "box.h"
@@ -16,6 +16,7 @@ typedef struct grids_context {
     const grout_event *event;
     const grout_earlier_launch *earlier;
     uint32_t param; /* of the earlier launch */
+    uint8_t part;   /* of it, which the access may go by: grout_earlier_part */
     grout_entry entry;
 } grids_context;
 
@@ -97,26 +98,28 @@ static bool is_later_primary(const grids_context *context, const grout_side *ear
                               grout_origin__get_loc(module, &earlier->origin)) >= 0;
 }
 
-static bool report(const grids_context *context, meeting kind, const grout_entry *entry,
-                   const grout_rect *rect) {
+static bool report(const grids_context *context, const grout_conflict *conflict,
+                   const grout_entry *entry, const grout_rect *rect) {
     grout_checker *checker = context->checker;
     const grout_module *module = checker->info.module;
     const grout_access *access = context->event->u.access;
     grout_side earlier = describe_earlier(context, entry, rect);
     grout_side later = grout_entry__describe(&context->entry);
     later.box = grout_box__from_runs(module, access->object, access->runs, access->run_count);
-    bool is_reversed = !is_later_primary(context, &earlier, &later);
+    const bool is_race = conflict->code == GROUT_DIAG_GMEM_RACE;
+    const bool is_reversed = is_race && !is_later_primary(context, &earlier, &later);
     grout_facts facts = {.side_count = 2,
                          .primary_is_earlier = is_reversed,
                          .owner = context->event->origin.cta,
-                         .near = find_near(context)};
+                         .near = is_race ? find_near(context)
+                                         : (grout_near){.kind = GROUT_NEAR_GRID_UNFENCED}};
     facts.sides[0] = is_reversed ? earlier : later;
     facts.sides[1] = is_reversed ? later : earlier;
     const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
     const grout_finding_key key = {
-        .code = GROUT_DIAG_GMEM_RACE,
-        .severity = kind == MEETING_PROXIES ? GROUT_SEVERITY_WARNING
-                                            : grout_diag_get(GROUT_DIAG_GMEM_RACE)->severity,
+        .code = conflict->code,
+        .severity = conflict->is_warning ? GROUT_SEVERITY_WARNING
+                                         : grout_diag_get(conflict->code)->severity,
         .primary = grout_origin__get_loc(module, &facts.sides[0].origin),
         .related = grout_origin__get_loc(module, &facts.sides[1].origin)};
     bool is_new = false, wants_facts = false;
@@ -137,6 +140,75 @@ static bool report(const grids_context *context, meeting kind, const grout_entry
     return record != NULL;
 }
 
+/* ---- what was released ------------------------------------------------------------------------
+ */
+
+/* Whether a commit_gmem of its own CTA lies between the start of this grid and the access. */
+static bool is_fenced(const grids_context *context) {
+    const grout_clock_shape *shape = &context->checker->shape;
+    const grout_clocks *clocks = context->event->clocks;
+    const uint32_t *fenced =
+        clocks->fenced_gmem != NULL ? clocks->fenced_gmem : clocks->published_gmem;
+    for (uint32_t i = 0; i < shape->actor_count; i++) {
+        if (fenced[grout_clock_g(shape, i)] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the actor may go by of the earlier launch: a grout_earlier_part. */
+static uint8_t get_part(const grids_context *context) {
+    const grout_earlier_launch *earlier = context->earlier;
+    const bool knows_wait =
+        grout_clocks_know_grid(context->event->clocks, &context->checker->shape);
+    return knows_wait && earlier->by_wait > earlier->at_start ? earlier->by_wait
+                                                              : earlier->at_start;
+}
+
+/* Whether the access comes after the other grid's. */
+static bool is_released(const grids_context *context, const grout_entry *entry) {
+    return context->part >= GROUT_EARLIER_ALL ||
+           (context->part == GROUT_EARLIER_RELEASED &&
+            grout_ledger__is_released(context->earlier->ledger, entry));
+}
+
+/* Only asked for is whether somebody has it. */
+static bool has_own_fences(void *payload, const grout_entry *access, uint32_t number) {
+    (void)payload;
+    (void)access;
+    (void)number;
+    return true;
+}
+
+/* The two, with what this grid knows of the other one at its start, and a fence of its own. No CTA
+ * and no cluster of the two is the same. */
+static grout_conflict judge_released(const grids_context *context, const grout_entry *entry) {
+    const grout_releases *releases = &context->earlier->ledger->releases;
+    const bool is_over = context->part >= GROUT_EARLIER_ALL;
+    const uint32_t *known =
+        is_over ? releases->all : grout_releases__find(releases, entry->cluster);
+    const uint32_t *published = is_over ? known : known + grout_clock_size(&releases->shape);
+    const grout_clocks clocks = {
+        .cluster = entry->cluster,
+        .known = known,
+        .published_gmem = is_fenced(context) ? known : published,
+        .fenced_gmem = is_fenced(context) ? known : releases->nothing,
+    };
+    grout_rules rules = {.shape = &releases->shape,
+                         .clocks = &clocks,
+                         .space = context->event->u.access->space,
+                         .is_fenced_by_own =
+                             context->checker->strict_fences ? has_own_fences : NULL,
+                         .entry = context->entry};
+    rules.entry.origin.cta = UINT32_MAX;
+    rules.entry.cluster = UINT32_MAX;
+    return grout_rules__judge(&rules, entry);
+}
+
+/* ---- meetings ---------------------------------------------------------------------------------
+ */
+
 /* The atomic of the other grid, for what the array holds in the end. */
 static void note_atomic(const grids_context *context, const grout_entry *entry) {
     grout_checker *checker = context->checker;
@@ -146,17 +218,35 @@ static void note_atomic(const grids_context *context, const grout_entry *entry) 
         1u << grout_op_get_update(module, op);
 }
 
+/* What is wrong between the two; is_chance_out: both are atomics, and either may come first. */
+static grout_conflict judge(const grids_context *context, const grout_entry *entry,
+                            bool *is_chance_out) {
+    const meeting kind = find_meeting(entry, &context->entry);
+    grout_conflict conflict = {.code = GROUT_DIAG_NONE};
+    *is_chance_out = false;
+    if (kind == MEETING_NONE) {
+        return conflict;
+    }
+    if (is_released(context, entry)) {
+        return judge_released(context, entry);
+    }
+    *is_chance_out = kind != MEETING_CONFLICT;
+    conflict.code = kind == MEETING_ATOMICS ? GROUT_DIAG_NONE : GROUT_DIAG_GMEM_RACE;
+    conflict.is_warning = kind == MEETING_PROXIES;
+    return conflict;
+}
+
 static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
                   const grout_rect *rect) {
     const grids_context *context = payload;
     const grout_entry *entries = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        const meeting kind = find_meeting(&entries[i], &context->entry);
-        if (kind == MEETING_ATOMICS || kind == MEETING_PROXIES) {
+        bool is_chance = false;
+        const grout_conflict conflict = judge(context, &entries[i], &is_chance);
+        if (is_chance) {
             note_atomic(context, &entries[i]);
         }
-        if ((kind == MEETING_CONFLICT || kind == MEETING_PROXIES) &&
-            !report(context, kind, &entries[i], rect)) {
+        if (conflict.code != GROUT_DIAG_NONE && !report(context, &conflict, &entries[i], rect)) {
             return false;
         }
     }
@@ -172,6 +262,49 @@ static uint32_t find_param(const grout_checker *checker, grout_object_id object)
         }
     }
     return UINT32_MAX;
+}
+
+/* The parameter of the earlier launch that is the array, if this access and one of its may need an
+ * order; UINT32_MAX: none. */
+static uint32_t find_other(const grids_context *context, uint32_t param) {
+    const grout_ledger *ledger = context->earlier->ledger;
+    const uint32_t other = context->earlier->params[param];
+    const grout_kernel *kernel = grout_module_get_kernel(ledger->module, ledger->kernel);
+    return other == 0 || (!context->event->u.access->is_write &&
+                          !grout_direction_is_written(
+                              grout_module_get_param(ledger->module, kernel, other - 1)->direction))
+               ? UINT32_MAX
+               : other - 1;
+}
+
+/* What the launches from this one on did is known under one schedule: nothing more is sure. */
+static void note_open(const grids_context *context, const grout_earlier_launch *first) {
+    grout_checker *checker = context->checker;
+    const grout_launch_info *info = &checker->info;
+    for (uint32_t i = (uint32_t)(first - info->earlier); i < info->earlier_count; i++) {
+        if (checker->run.open_launch == 0) {
+            checker->run.open_launch = info->earlier[i].open;
+        }
+    }
+}
+
+static bool compare(grids_context *context, uint32_t param) {
+    const grout_access *access = context->event->u.access;
+    const grout_earlier_launch *earlier = context->earlier;
+    const grout_visitor visitor = {visit, context};
+    context->param = find_other(context, param);
+    context->part = get_part(context);
+    if (context->param == UINT32_MAX) {
+        return true;
+    }
+    note_open(context, context->part >= GROUT_EARLIER_ALL ? earlier + 1 : earlier);
+    bool is_good = context->part == GROUT_EARLIER_VISIBLE ||
+                   grout_releases__settle(&earlier->ledger->releases);
+    for (uint32_t i = 0; is_good && context->part != GROUT_EARLIER_VISIBLE && i < access->run_count;
+         i++) {
+        is_good = grout_ledger__walk(earlier->ledger, context->param, &access->runs[i], &visitor);
+    }
+    return is_good;
 }
 
 bool grout_checker__compare_grids(grout_checker *checker, const grout_event *event) {
@@ -190,19 +323,10 @@ bool grout_checker__compare_grids(grout_checker *checker, const grout_event *eve
     context.entry.flags =
         grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
     context.entry.atomicity = grout_access__get_atomicity(access);
-    const grout_visitor visitor = {visit, &context};
-    bool knows = grout_clocks_know_grid(event->clocks, &checker->shape);
-    bool ok = true;
-    for (uint32_t i = 0; i < checker->info.earlier_count; i++) {
+    bool is_good = true;
+    for (uint32_t i = 0; i < checker->info.earlier_count && is_good; i++) {
         context.earlier = &checker->info.earlier[i];
-        uint32_t other = context.earlier->params[param];
-        context.param = other - 1;
-        for (uint32_t k = 0;
-             ok && other != 0 && !(knows && context.earlier->is_awaited) && k < access->run_count;
-             k++) {
-            ok = grout_ledger__walk(context.earlier->ledger, context.param, &access->runs[k],
-                                    &visitor);
-        }
+        is_good = compare(&context, param);
     }
-    return ok;
+    return is_good;
 }

@@ -166,13 +166,15 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
         repair_strictly(wording, out);
         return;
     }
-    if (add_without_fence(wording, out) || add_in_body(wording, out)) {
+    if (add_without_fence(wording, out) ||
+        (!grout_near__is_of_grids(&wording->facts->near) && add_in_body(wording, out))) {
         return;
     }
     grout_spot spot = find_after(wording, &access->origin);
     const char *commit = NULL;
-    bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
-                     access->origin.cta != copy->origin.cta;
+    bool is_abroad =
+        wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
+        (access->origin.cta != copy->origin.cta || grout_near__is_of_grids(&wording->facts->near));
     bool is_handed_over = !grout_origin__is_same_actor(&access->origin, &copy->origin) ||
                           has_other_writers(wording, &access->origin, &copy->origin);
     if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file && !is_abroad &&

@@ -69,6 +69,8 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
                                .other = grout_wording__get_access(wording, &facts->sides[0])};
     if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         add_strict_edge(wording, out);
+    } else if (near->kind == GROUT_NEAR_GRID_UNFENCED) {
+        grout_sentence__add(out, GROUT_SENTENCE_COMMIT_OF_GRID_EDGE, &words);
     } else if (near->kind == GROUT_NEAR_NO_COMMIT) {
         add_no_commit_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {

@@ -201,6 +201,17 @@ static const char *find_left_doubt(const grout_checker *checker) {
     return keep_doubt(checker, &text);
 }
 
+/* A launch beside this one of which one schedule alone is known. */
+static const char *find_open_doubt(const grout_checker *checker) {
+    grout_text text = {.allocator = checker->allocator};
+    if (checker->run.open_launch == 0) {
+        return "";
+    }
+    grout_sentence__add(&text, GROUT_SENTENCE_DOUBT_LAUNCH_OPEN,
+                        &(grout_words){.number = checker->run.open_launch});
+    return keep_doubt(checker, &text);
+}
+
 static const char *find_finding_doubt(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
     bool is_ambiguous = false, is_unobserved = false;
@@ -242,6 +253,9 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
     doubt = find_finding_doubt(checker);
     if (!*doubt) {
         doubt = find_left_doubt(checker);
+    }
+    if (!*doubt) {
+        doubt = find_open_doubt(checker);
     }
     if (!*doubt) {
         doubt = find_semaphore_doubt(checker);

@@ -81,6 +81,7 @@ typedef enum grout_near_kind {
     GROUT_NEAR_GRID_NEVER,         /* launches that overlap: the later kernel never waits */
     GROUT_NEAR_GRID_LATE,          /* a griddepcontrol_wait comes too late, or is another's */
     GROUT_NEAR_GRID_FURTHER,       /* it waits for a launch that has not waited itself */
+    GROUT_NEAR_GRID_UNFENCED,      /* it comes after what that launch has released; no fence does */
     GROUT_NEAR_COPY_OTHER_THREAD   /* groups belong to the thread that issued the copy */
 } grout_near_kind;
 
@@ -103,7 +104,7 @@ typedef struct grout_near {
 /* Whether the two sides are of two launches of a list. */
 static inline bool grout_near__is_of_grids(const grout_near *near) {
     return near->kind == GROUT_NEAR_GRID_NEVER || near->kind == GROUT_NEAR_GRID_LATE ||
-           near->kind == GROUT_NEAR_GRID_FURTHER;
+           near->kind == GROUT_NEAR_GRID_FURTHER || near->kind == GROUT_NEAR_GRID_UNFENCED;
 }
 
 /* What mends all occurrences of a finding about a wgmma; wait: of one about a bulk group too. */

@@ -123,7 +123,10 @@ typedef struct grout_run_state {
     /* by object: bits 1 << grout_update of the atomics of earlier grids that meet those of this one
      * in no order */
     uint32_t *grid_updates;
-    uint32_t object_count, reserved_count;
+    uint32_t object_count;
+    /* an earlier launch that may run beside this one, touches an array that one of the two writes,
+     * and has a verdict for one schedule only: its number; 0: there is none */
+    uint32_t open_launch;
     uint64_t reserved_end;
     GROUT_STATE_END
 } grout_run_state;

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import collections
 
 import order
-from order import SCOPES, Access, Fence, bits, join
+from order import NOTHING, SCOPES, Access, Fence, bits, join
 from program import ARITHMETIC, NotExpressed
 from state import Actor
 
@@ -36,10 +36,11 @@ ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
 
 class Past:
     """What the launches before a launch of a list did. known: the bits that it knows when it begins; awaited: those that
-    griddepcontrol_wait shows besides."""
+    griddepcontrol_wait shows besides; released: what comes before its start, and needs a fence for the async proxy; heard: before its griddepcontrol_wait."""
 
-    def __init__(self, accesses=(), events=0, known=0, awaited=0):
+    def __init__(self, accesses=(), events=0, known=0, awaited=0, released=NOTHING, heard=NOTHING):
         self.accesses, self.events, self.known, self.awaited = tuple(accesses), events, known, awaited
+        self.released, self.heard = released, heard
 
 
 def get_own_line(key):
@@ -267,6 +268,14 @@ class ActorOps:
         state.fences += () if fences[0] in state.fences else fences
         return bits(over | bit)
 
+    def trigger(self, state, actor, it):
+        """griddepcontrol.launch_dependents: the first one of a CTA counts, and a release fence before it synchronises with
+        the start of the dependent grid (PTX ISA 9.3)."""
+        actor.trace = hash((actor.trace, it.name))
+        if self.program.releases and actor.cta not in state.triggers:
+            is_release = it.attrs.get("order") == "release"
+            state.triggers[actor.cta] = (actor.key, actor.know if is_release else NOTHING)
+
     # ---- operations of one actor ---------------------------------------------------------------------
 
     def perform(self, state, actor, it):
@@ -294,10 +303,10 @@ class ActorOps:
         elif name == "tensormap_acquire":
             self.acquire_map(state, actor, it)
         elif name == "griddepcontrol_wait":
-            self.learn(actor, self.hear_of_grids(state, self.past.awaited))
+            self.learn(actor, join(self.hear_of_grids(state, self.past.awaited), self.past.heard))
             actor.trace = hash((actor.trace, name))
         elif name == "griddepcontrol_launch_dependents":
-            pass  # it orders nothing
+            self.trigger(state, actor, it)
         elif name in ("copy_smem_to_gmem", "tma_scatter", "async_copy") or name in WGMMAS or name in PICKED_COPIES:
             self.start_in_group(state, actor, it)
         elif name in ("commit_group", "async_copy_commit_group"):

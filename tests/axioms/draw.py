@@ -12,6 +12,7 @@ import re
 import draw_cancels
 import draw_pairs
 import draw_peers
+import draw_releases
 import draw_rows
 import draw_scopes
 import draw_sync
@@ -22,7 +23,7 @@ KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.K
 OTHERS = {"scopes": draw_scopes.Scopes, "rows": draw_rows.Rows, "tensors": draw_tensor.Tensors,
           "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes,
           "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs,
-          "cancels": draw_cancels.Cancels, "peers": draw_peers.Peers}
+          "cancels": draw_cancels.Cancels, "peers": draw_peers.Peers, "releases": draw_releases.Releases}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")

@@ -340,6 +340,8 @@ class Launches(Drawn):
             out += ["  scratch %%s%d : smem f32[2, 64]" % actor for actor in range(2)]
             uses_barrier = any("%b" in line for one in lines for line in one)
             out += ["  scratch %b : barrier"] if uses_barrier else []
+            out += ["  scratch %%f%d : barrier" % actor for actor, own in enumerate(lines)
+                    if any("%%f%d" % actor in line for line in own)]
             for actor, own in enumerate(lines):
                 out += ["  if (eq (axis_index wg), %d) {" % actor]
                 out += ["    " + line.replace("%y", "%%y%d" % number).replace("%s", "%%s%d" % actor) for line in own]

@@ -61,21 +61,24 @@ def move_to_past(access, number):
 
 
 def judge_list(launches):
-    """The same for a launch list. A grid begins with what the one before knew when it began, if it depends on it, and
-    else with all; a griddepcontrol_wait shows what the grid before has done, and what that knew in the end."""
+    """The same for a launch list. A grid begins with what the one before knew when it began, and what that has released,
+    if it depends on it, and else with all; a griddepcontrol_wait shows what the grid before has done, and what that had
+    waited for, and comes after all that that knew in the end."""
     findings, observed, arrays, accesses = {}, set(), {}, []
     events = known = awaited = 0
+    released = heard = order.NOTHING
     for number, launch in enumerate(launches):
         if not launch["dependent"]:
-            known = (1 << 3 * events) - 1
+            known, released = (1 << 3 * events) - 1, order.NOTHING
         params = launch["kernel"]["params"]
         same = {p["object"]: arrays.setdefault(p["name"], p["object"]) for p in params if p["object"]}
-        machine = Machine(Program(launch["kernel"], same), Past(accesses, events, known, awaited))
+        machine = Machine(Program(launch["kernel"], same), Past(accesses, events, known, awaited, released, heard))
         for finding, rulings in machine.run().items():
             findings.setdefault(finding, set()).update(rulings)
         observed |= machine.observed
-        before, events = events, len(machine.index)
-        awaited = machine.learnt | (1 << 3 * events) - (1 << 3 * before)
+        before, events, released = events, len(machine.index), machine.released or order.NOTHING
+        awaited = machine.over | (1 << 3 * events) - (1 << 3 * before)
+        heard = machine.learnt._replace(here=0)
         accesses += [move_to_past(a, number) for a in machine.done if a.place[0] == "gmem"]
     return findings, observed
 

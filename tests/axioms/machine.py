@@ -6,7 +6,7 @@ steps of the search: no result depends on them in a kernel without races.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from order import NOTHING
+from order import NOTHING, Know, join
 from program import NotExpressed
 from state import EMPTY_CELL, Actor, State
 from sync_ops import SyncOps
@@ -29,7 +29,9 @@ class Machine(SyncOps):
     # ---- the search ------------------------------------------------------------------------------
 
     def run(self):
-        self.done, self.learnt = set(), 0  # in any execution: accesses, and what actors knew at their ends
+        self.done, self.learnt = set(), NOTHING  # in any execution: accesses, and what actors knew at their ends
+        self.over = 0  # what they knew by the ends of grids
+        self.released = None  # in every execution, to the next grid
         stack, seen = [self.start()], set()
         while stack:
             state = stack.pop()
@@ -53,6 +55,7 @@ class Machine(SyncOps):
         state = State()
         state.accesses = self.past.accesses
         know = self.hear_of_grids(state, self.past.known) if self.past.known else NOTHING
+        know = join(know, self.past.released._replace(here=0))
         threads = 1 if self.program.is_specialised else self.program.threads
         for cta in range(self.program.ctas):
             for thread in range(threads):
@@ -76,6 +79,8 @@ class Machine(SyncOps):
             return True
         if it.kind != "op":
             return False
+        if it.name == "griddepcontrol_launch_dependents":
+            return self.program.releases
         return it.name in STEPS or any(self.is_fetched(o) for o in it.operands)
 
     def is_fetched(self, operand):
@@ -98,7 +103,14 @@ class Machine(SyncOps):
             self.find_leftovers(state)
         self.done.update(state.accesses[len(self.past.accesses):])
         for actor in state.actors.values():
-            self.learnt |= actor.know.causality
+            self.learnt = join(self.learnt, actor.know)
+            for fence in state.fences:
+                if fence.thread == ("grids",) and actor.know.time & fence.bit:
+                    self.over |= fence.know.causality
+        released = NOTHING
+        for _, know in state.triggers.values():
+            released = join(released, know)
+        self.released = Know(*map(int.__and__, self.released or released, released))
 
     def find_leftovers(self, state):
         for key, cell in state.cells.items():

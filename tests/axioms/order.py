@@ -126,13 +126,18 @@ def is_known_in_time(x, y, fences):
     return getattr(y.know, relation) & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, relation))
 
 
+def hears_of_end(x, y, fences):
+    """Whether y knows in time that the grid of x has ended."""
+    return any(f.thread == ("grids",) and f.know.time & x.bit and y.know.time & f.bit for f in fences)
+
+
 def find_ruling(x, y, fences, cluster):
     """The ruling by which two accesses are in order after all, or None."""
     if x.place[0] == "barrier" and x.proxy == "tensor" and y.mode == "end" and x.cta == x.owner:
         return "drained"
     if is_over_in_time(x) and is_known_in_time(x, y, fences):
         return "time"
-    if x.thread[0] == "launch" and y.know.time & x.bit:
+    if x.thread[0] == "launch" and hears_of_end(x, y, fences):
         return "grid"
     if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
         return "gmem-read"

@@ -65,6 +65,7 @@ class Program:
         self.while_depth = 0
         self.part_depth = 0
         self.masks = {}
+        self.releases = has_release(exported["body"])
         self.is_specialised = has_op(exported["body"], "warp_specialize")
         self.fetched = find_fetched(exported["body"], set())
         self.smem_base = {**find_overlaps(self.objects, "smem", count_bytes),
@@ -303,6 +304,12 @@ def count_bytes(it):
 
 def has_op(block, name):
     return any(op["op"] == name or any(has_op(b, name) for b in op.get("blocks", [])) for op in block["ops"])
+
+
+def has_release(block):
+    """Whether some launch_dependents releases."""
+    return any(op["op"] == "griddepcontrol_launch_dependents" and op["attrs"].get("order") == "release" or
+               any(has_release(b) for b in op.get("blocks", [])) for op in block["ops"])
 
 
 def find_scoped(block, found):

@@ -68,6 +68,7 @@ class State:
         self.accesses, self.fences = (), ()
         self.seals = ()  # (bit, what it covers) of fences before a synchronisation, see tensor.py
         self.memory = {}
+        self.triggers = {}  # CTA: whose launch_dependents was its first, and what it released
         self.ended = frozenset()  # CTAs
 
     def copy(self):
@@ -82,4 +83,4 @@ class State:
         return (tuple(sorted((k, a.pc, a.trace, a.stage, a.status, tuple(sorted(a.spins.items())))
                              for k, a in self.actors.items())),
                 frozenset(self.barriers.items()), frozenset(self.cells.items()), frozenset(self.meetings.items()),
-                self.pending, self.ended)
+                self.pending, self.ended, frozenset(self.triggers.items()))

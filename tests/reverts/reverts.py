@@ -89,6 +89,9 @@ FINDERS = {
     # --first FIRST --count COUNT
     "lists": Finder("tests/certificates/lists.py", (sys.executable, "{tests}/certificates/lists.py", *GROUT),
                     r"^lists: (?P<all>\d+) lists, (?P<found>\d+) faults"),
+    # --first FIRST --count COUNT
+    "releases": Finder("tests/certificates/releases.py", (sys.executable, "{tests}/certificates/releases.py", *GROUT),
+                       r"^releases: (?P<all>\d+) lists, (?P<found>\d+) faults"),
     # FIRST COUNT
     "advice": Finder("tests/advice/drawn.py", (sys.executable, "{tests}/advice/drawn.py", *GROUT), PASSED),
     # FIRST COUNT
