@@ -40,7 +40,8 @@ static bool run_lane(const ptx_context *context, uint32_t lane) {
     ptx_bytes bytes;
     bool is_written = true;
     if (!grout_ptx__find_bytes(context, lane, ptx_address(context, &step->sources[0], lane),
-                               step->size * step->item_count2, &bytes)) {
+                               step->size * step->item_count2, &bytes) ||
+        !grout_ptx__observe_reach(context, lane, &bytes)) {
         return false;
     }
     for (uint32_t i = 0; i < step->item_count2; i++) {

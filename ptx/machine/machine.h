@@ -130,7 +130,8 @@ struct ptx_async {
 /* Two writes that race and leave the same values, and where. */
 typedef struct ptx_twin {
     ptx_equal equal;
-    const ptx_cta *owner; /* of shared memory; NULL: it is global */
+    bool is_tensor;       /* of tensor memory */
+    const ptx_cta *owner; /* of shared memory; NULL: it is global, or of tensor memory */
     uint32_t address;
 } ptx_twin;
 

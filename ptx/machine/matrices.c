@@ -30,18 +30,31 @@ static bool find_rows(const ptx_context *context, uint32_t matrix, ptx_bytes row
     return true;
 }
 
-/* By the lanes that have the addresses; NULL: they are read. */
-static bool observe_rows(const ptx_context *context, uint32_t matrix, const ptx_bytes rows[ROWS],
-                         const ptx_bytes *written) {
+/* By the lane that has the address; same: as grout_ptx__observe_lane, of a row that is written. */
+static bool observe_row(const ptx_context *context, uint32_t matrix, uint32_t row,
+                        const ptx_bytes *bytes, const uint8_t *same) {
+    return grout_ptx__observe_lane(context, grout_ptx__matrix_address_lane(matrix, row), bytes,
+                                   ROW_BYTES, same != NULL, same);
+}
+
+static bool observe_loads(const ptx_context *context, uint32_t matrix, const ptx_bytes rows[ROWS]) {
+    bool is_right = true;
+    for (uint32_t row = 0; is_right && row < ROWS; row++) {
+        is_right = observe_row(context, matrix, row, &rows[row], NULL);
+    }
+    return is_right;
+}
+
+/* One row after the other: two of them may have one address. */
+static bool write_rows(const ptx_context *context, uint32_t matrix, const ptx_bytes rows[ROWS],
+                       const ptx_bytes written[ROWS]) {
     uint8_t same[ROW_BYTES];
     bool is_right = true;
     for (uint32_t row = 0; is_right && row < ROWS; row++) {
-        if (written != NULL) {
-            grout_ptx__compare_bytes(&written[row], &rows[row], ROW_BYTES, same);
-        }
-        is_right = grout_ptx__observe_lane(context, grout_ptx__matrix_address_lane(matrix, row),
-                                           &rows[row], ROW_BYTES, written != NULL,
-                                           written != NULL ? same : NULL);
+        grout_ptx__compare_bytes(&written[row], &rows[row], ROW_BYTES, same);
+        memcpy(rows[row].data, written[row].data, ROW_BYTES);
+        memcpy(rows[row].known, written[row].known, ROW_BYTES);
+        is_right = observe_row(context, matrix, row, &rows[row], same);
     }
     return is_right;
 }
@@ -51,7 +64,7 @@ static bool load_matrix(const ptx_context *context, uint32_t matrix) {
     const ptx_plane *item = &context->machine->code->items.items[step->first_item + matrix];
     ptx_bytes rows[ROWS];
     uint32_t defined = 0;
-    if (!find_rows(context, matrix, rows) || !observe_rows(context, matrix, rows, NULL)) {
+    if (!find_rows(context, matrix, rows) || !observe_loads(context, matrix, rows)) {
         return false;
     }
     PTX_FOR_LANES(lane, UINT32_MAX) {
@@ -104,14 +117,7 @@ static bool store_matrix(const ptx_context *context, uint32_t matrix) {
             memset(&defined[place.row][at], known, 2);
         }
     }
-    if (!observe_rows(context, matrix, rows, written)) {
-        return false;
-    }
-    for (uint32_t row = 0; row < ROWS; row++) {
-        memcpy(rows[row].data, data[row], ROW_BYTES);
-        memcpy(rows[row].known, defined[row], ROW_BYTES);
-    }
-    return true;
+    return write_rows(context, matrix, rows, written);
 }
 
 static ptx_outcome run_stmatrix(ptx_context *context) {

@@ -11,7 +11,8 @@
 static bool find_word(const ptx_context *context, uint32_t lane, ptx_bytes *bytes) {
     return grout_ptx__find_bytes(context, lane,
                                  ptx_address(context, &context->step->sources[0], lane),
-                                 GROUT_PTX_MBARRIER_SIZE, bytes);
+                                 GROUT_PTX_MBARRIER_SIZE, bytes) &&
+           grout_ptx__observe_reach(context, lane, bytes);
 }
 
 static uint64_t read_word(const ptx_bytes *bytes) {
@@ -30,11 +31,13 @@ static void write_word(const ptx_context *context, const ptx_bytes *bytes, uint6
 static bool find_remote(ptx_machine *machine, ptx_async *async, uint64_t address,
                         ptx_bytes *bytes) {
     ptx_cta *owner = NULL;
-    return (address % GROUT_PTX_MBARRIER_SIZE == 0 &&
-            grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
-                                   bytes, &owner)) ||
-           grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
-                                  (unsigned long long)address);
+    if (address % GROUT_PTX_MBARRIER_SIZE != 0 ||
+        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE, bytes,
+                                &owner)) {
+        return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
+                                      (unsigned long long)address);
+    }
+    return grout_ptx__observe_async_reach(machine, async, owner);
 }
 
 bool grout_ptx__complete_bytes(ptx_machine *machine, ptx_async *async, uint64_t address,

@@ -213,18 +213,18 @@ void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const ch
     const ptx_record *later = &twin->equal.later;
     const ptx_accessor by = {&machine->ctas[later->cta], later->warp, twin->equal.race.own_lane,
                              later->inst, true};
-    const char *space = twin->owner != NULL ? "shared" : "global";
+    const char *space = twin->is_tensor ? "tensor" : twin->owner != NULL ? "shared" : "global";
     const ptx_race *race = &twin->equal.race;
     if (what == NULL) {
         grout_diags_add(machine->diags, GROUT_DIAG_SAME_VALUE_RACE, get_place(machine, by.inst),
                         "'%s' and '%s' write the same values to %s memory: %s",
                         get_text(machine, by.inst), get_text(machine, race->earlier.inst), space,
-                        explain(race->missing, false));
+                        explain(race->missing, twin->is_tensor));
     } else {
         grout_diags_add(machine->diags, GROUT_DIAG_PTX_RACE, get_place(machine, by.inst),
                         "'%s' races with '%s' for %s memory: %s; %s", get_text(machine, by.inst),
-                        get_text(machine, race->earlier.inst), space, explain(race->missing, false),
-                        what);
+                        get_text(machine, race->earlier.inst), space,
+                        explain(race->missing, twin->is_tensor), what);
     }
     note_earlier(machine, race);
     note_accessor(machine, &by);
@@ -244,8 +244,10 @@ ptx_actor grout_ptx__get_actor(const ptx_context *context, uint32_t lanes) {
     return (ptx_actor){context->cta->number, context->warp->index, lanes};
 }
 
-/* Keeps what the order has found since it was asked last. False without memory. */
+/* Keeps what the order has found since it was asked last; bytes NULL: of tensor memory. False
+ * without memory. */
 static bool take_equals(ptx_machine *machine, const ptx_bytes *bytes) {
+    const ptx_cta *owner = bytes == NULL ? NULL : bytes->owner;
     const ptx_equal *equal = NULL;
     while ((equal = grout_ptx__get_equal(machine->order, machine->twins.count)) != NULL) {
         if (!GROUT_ARRAY_RESERVE(&machine->twins, NULL, 1)) {
@@ -253,8 +255,9 @@ static bool take_equals(ptx_machine *machine, const ptx_bytes *bytes) {
         }
         machine->twins.items[machine->twins.count++] =
             (ptx_twin){.equal = *equal,
-                       .owner = bytes->owner,
-                       .address = bytes->owner == NULL ? 0 : get_address(bytes, equal->race.at)};
+                       .is_tensor = bytes == NULL,
+                       .owner = owner,
+                       .address = owner == NULL ? 0 : get_address(bytes, equal->race.at)};
     }
     return true;
 }
@@ -537,8 +540,11 @@ bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
 
 bool grout_ptx__observe_tensor(ptx_machine *machine, const ptx_async *async, ptx_cell *cell,
                                ptx_tensor_touch how) {
-    const ptx_touch touch = {.is_write = how == PTX_TENSOR_WRITE,
+    static const uint8_t same = PTX_SAME_VALUE;
+    const bool is_same = how == PTX_TENSOR_SAME_WRITE;
+    const ptx_touch touch = {.is_write = how == PTX_TENSOR_WRITE || is_same,
                              .is_operand = how == PTX_TENSOR_OPERAND,
+                             .same = is_same ? &same : NULL,
                              .span = {.cells = cell, .count = 1, .kind = PTX_SPAN_TENSOR}};
     return machine->order == NULL ||
            grout_ptx__touch_by_async(machine, async, &async->flight, NULL, touch);
@@ -562,6 +568,24 @@ bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer) {
                              (uint32_t)__builtin_ctz(context->lanes), context->step->inst, true};
     return machine->order == NULL || grout_ptx__knows_begun(machine->order, &actor, peer->number) ||
            report_peer(machine, &by, PTX_MISSING_BEGIN, peer);
+}
+
+bool grout_ptx__observe_reach(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+    ptx_machine *machine = context->machine;
+    const ptx_actor actor = grout_ptx__get_actor(context, 1u << lane);
+    const ptx_accessor by = {context->cta, context->warp->index, lane, context->step->inst, true};
+    return machine->order == NULL || bytes->owner == NULL || bytes->owner == context->cta ||
+           grout_ptx__knows_begun(machine->order, &actor, bytes->owner->number) ||
+           report_peer(machine, &by, PTX_MISSING_BEGIN, bytes->owner);
+}
+
+bool grout_ptx__observe_async_reach(ptx_machine *machine, const ptx_async *async,
+                                    const ptx_cta *owner) {
+    const ptx_accessor by = {&machine->ctas[async->cta], async->warp, async->lane, async->inst,
+                             true};
+    return machine->order == NULL || owner->number == async->cta ||
+           grout_ptx__flight_knows_begun(&async->flight, owner->number) ||
+           report_peer(machine, &by, PTX_MISSING_BEGIN, owner);
 }
 
 bool grout_ptx__observe_exit(const ptx_context *context) {

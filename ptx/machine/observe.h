@@ -78,7 +78,8 @@ bool grout_ptx__observe_transfer(ptx_machine *machine, const ptx_async *async,
 typedef enum ptx_tensor_touch {
     PTX_TENSOR_READ,
     PTX_TENSOR_OPERAND,
-    PTX_TENSOR_WRITE
+    PTX_TENSOR_WRITE,
+    PTX_TENSOR_SAME_WRITE /* with what is there already */
 } ptx_tensor_touch;
 
 /* A cell of tensor memory; and some that are given back. */
@@ -109,6 +110,11 @@ bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,
 
 /* tcgen05.alloc by a pair: the other CTA has begun. */
 bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer);
+/* A lane, or an operation under way, reaches for bytes whose contents count: whose shared memory
+ * they are, that CTA has begun. What a CTA that has not begun holds is no fault of its own. */
+bool grout_ptx__observe_reach(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes);
+bool grout_ptx__observe_async_reach(ptx_machine *machine, const ptx_async *async,
+                                    const ptx_cta *owner);
 /* Lanes end; all CTAs of a cluster have ended, the first of which this is. */
 bool grout_ptx__observe_exit(const ptx_context *context);
 bool grout_ptx__observe_cluster_exit(ptx_machine *machine, uint32_t first);

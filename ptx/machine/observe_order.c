@@ -82,9 +82,10 @@ bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t 
                                 &bytes, &owner)) {
         return true; /* whoever tells the mbarrier finds that it is not there */
     }
-    return grout_ptx__need_memory(
-        machine,
-        grout_ptx__aim_flight(machine->order, &async->flight, owner->number, get_offset(&bytes)));
+    return grout_ptx__observe_async_reach(machine, async, owner) &&
+           grout_ptx__need_memory(machine,
+                                  grout_ptx__aim_flight(machine->order, &async->flight,
+                                                        owner->number, get_offset(&bytes)));
 }
 
 bool grout_ptx__observe_hearing(ptx_machine *machine, const ptx_async *async,

@@ -43,6 +43,14 @@ static size_t get_cell(grout_ptx_tmem_cell cell) {
     return (size_t)cell.lane * GROUT_PTX_TMEM_COLUMNS + cell.column;
 }
 
+/* A write of some bits, which have a value or none. */
+static ptx_tensor_touch describe_write(const ptx_tensor *tensor, size_t cell, uint32_t mask,
+                                       uint32_t bits, uint32_t known) {
+    const bool is_same = ((tensor->cells[cell] ^ bits) & mask) == 0 &&
+                         (tensor->known[cell] & mask) == mask && (known & mask) == mask;
+    return is_same ? PTX_TENSOR_SAME_WRITE : PTX_TENSOR_WRITE;
+}
+
 /* The tensor memory that has the cell, after an access to it. */
 static bool touch_cell(const ptx_tensor_view *view, ptx_tensor_touch how, uint32_t cta,
                        grout_ptx_tmem_cell cell, ptx_tensor **tensor_out, grout_ptx_fault *fault) {
@@ -94,16 +102,18 @@ static bool write_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, ui
                        uint32_t bits, grout_ptx_fault *fault) {
     ptx_tensor_view *view = machine;
     ptx_tensor *tensor = NULL;
-    if (!touch_cell(view, PTX_TENSOR_WRITE, cta, cell, &tensor, fault)) {
+    if (!find_cell(view, cta, cell, &tensor, fault)) {
         return false;
     }
     uint32_t *value = &tensor->cells[get_cell(cell)], *known = &tensor->known[get_cell(cell)];
     uint32_t number = view->accesses++ / view->parts;
     bool is_defined =
         view->defined == NULL || (view->defined[number / PTX_LANES] >> number % PTX_LANES & 1) != 0;
+    const ptx_tensor_touch how =
+        describe_write(tensor, get_cell(cell), mask, bits, is_defined ? mask : 0);
     *value = (*value & ~mask) | (bits & mask);
     *known = is_defined ? *known | mask : *known & ~mask;
-    return true;
+    return observe_cell(view, tensor, get_cell(cell), how, fault);
 }
 
 static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t *bits,
@@ -120,12 +130,13 @@ static bool move_from_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell
 static bool move_to_cell(void *machine, uint32_t cta, grout_ptx_tmem_cell cell, uint32_t bits,
                          uint32_t known, grout_ptx_fault *fault) {
     ptx_tensor *tensor = NULL;
-    if (!touch_cell(machine, PTX_TENSOR_WRITE, cta, cell, &tensor, fault)) {
+    if (!find_cell(machine, cta, cell, &tensor, fault)) {
         return false;
     }
+    const ptx_tensor_touch how = describe_write(tensor, get_cell(cell), UINT32_MAX, bits, known);
     tensor->cells[get_cell(cell)] = bits;
     tensor->known[get_cell(cell)] = known;
-    return true;
+    return observe_cell(machine, tensor, get_cell(cell), how, fault);
 }
 
 static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t size,

@@ -298,6 +298,10 @@ bool grout_ptx__knows_begun(ptx_order *order, const ptx_actor *actor, uint32_t c
     return false;
 }
 
+bool grout_ptx__flight_knows_begun(const ptx_flight *flight, uint32_t cta) {
+    return is_begun(&flight->view, cta);
+}
+
 bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor) {
     ptx_view own;
     if (order->cluster_size == 1) {

@@ -324,10 +324,12 @@ static bool is_vouched(const ptx_check *check, const ptx_cell *cell) {
     return false;
 }
 
-/* A plain write, or one of a copy. */
+/* A plain write, or one of a copy: no sums of a product, and nothing that is shifted. */
 static bool is_plain_write(const ptx_record *record) {
+    const ptx_pipe_kind kind = record->pipe.kind;
     return record->is_write && !record->is_strong && !record->is_barrier &&
-           ptx_agent_get_kind(record->agent) != PTX_AGENT_INITS;
+           ptx_agent_get_kind(record->agent) != PTX_AGENT_INITS && kind != PTX_PIPE_MULTIPLY &&
+           kind != PTX_PIPE_SHIFT;
 }
 
 /* Keeps two writes that race and leave the same values, once for two instructions. False without
@@ -347,15 +349,22 @@ static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
     return true;
 }
 
+/* In tensor memory, what one warp does is a matter of its pipelines. */
+static bool is_of_one_pipeline(const ptx_check *check, const ptx_record *record) {
+    return check->span->kind == PTX_SPAN_TENSOR &&
+           record->agent / PTX_AGENT_KINDS == check->access->record.agent / PTX_AGENT_KINDS;
+}
+
 /* Whether the access writes what the earlier write has left: whichever comes last, it stays. A
  * fence that is missing is no matter of values. All plain writes that a cell knows have left the
  * same. */
 static bool is_equal(const ptx_check *check, const ptx_cell *cell, uint32_t earlier, uint32_t lane,
                      ptx_missing missing) {
     const ptx_record *records = check->shadow->records.items;
-    if (check->same != PTX_SAME_VALUE || check->span->kind == PTX_SPAN_TENSOR ||
-        missing != PTX_MISSING_ORDER || !is_plain_write(&check->access->record) ||
-        !is_plain_write(&records[earlier]) || !is_plain_write(&records[cell->write >> LANE_BITS])) {
+    if (check->same != PTX_SAME_VALUE || missing != PTX_MISSING_ORDER ||
+        !is_plain_write(&check->access->record) || !is_plain_write(&records[earlier]) ||
+        !is_plain_write(&records[cell->write >> LANE_BITS]) ||
+        is_of_one_pipeline(check, &records[earlier])) {
         return false;
     }
     const ptx_equal equal = {.race = {.missing = missing,

@@ -1,15 +1,18 @@
 """Draws kernels in which actors write the same bytes, and asks whether grout tells equal values from others.
 
-usage: equal_writes.py --grout PATH [FIRST COUNT]
+usage: equal_writes.py --grout PATH [--ptx INTERLEAVINGS] [FIRST COUNT]
 
 A drawn kernel has CTAs and threads that write boxes of an array in GMEM, and of one in SMEM that nobody reads: by plain
-stores, masked ones, TMA and cp.async, in rounds with a block_barrier between. What is written is a number of the place,
+stores, masked ones, TMA and cp.async, in rounds with a block_barrier between; in some kernels, columns of tensor memory, too. What is written is a number of the place,
 of the actor, of the input, or all of these but for one element. The oracle knows no clocks: two writes are in order if one CTA
 makes them, in different rounds or in one thread. It compares element by element what the two leave, the input as
 symbols: two elements of it are equal if they are the same one.
 
 A pair of lines has to be found, as a warning if each two writes of the lines leave the same and as an error if
 one does not. Where a later write, in order with one of the two, has taken its bytes, the checker may meet the pair or not.
+
+With --ptx the search for races in the PTX that the kernel becomes has to say the same of the kernel as a whole, in so many
+interleavings. That needs NVRTC: 77 without it.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,7 +26,9 @@ import sys
 import tempfile
 
 ROWS, COLUMNS = 16, 32  # of 128 bytes: TMA and cp.async move whole rows to SMEM
-RACES = {"gmem-race", "smem-race", "same-value-race"}
+LANES = 128  # of tensor memory, which a store takes whole
+SKIPPED = 77
+RACES = {"gmem-race", "smem-race", "tmem-race", "same-value-race"}
 WITHOUT_MEANING = {"output-not-written", "uninitialised-read", "unused-result"}
 UNDEFINED = ("undefined",)
 
@@ -48,8 +53,14 @@ class Op:
         self.spot = rng.randrange(self.width)
         self.lines = []
 
+    def move_to_tensor(self, rng):
+        """The same in tensor memory: all of its lanes, in some columns."""
+        self.space, self.how, self.height, self.row = "t", "tensor", LANES, [0, 0, 0]
+        self.left, self.width = rng.choice([(0, 32), (0, 16), (8, 16), (16, 16)])
+        self.kind, self.spot = rng.choice(["place", "number", "number", "actor", "spot"]), rng.randrange(self.width)
+
     def start(self, wg, g):
-        return min(self.row[0] + self.row[1] * wg + self.row[2] * g, ROWS - self.height)
+        return 0 if self.space == "t" else min(self.row[0] + self.row[1] * wg + self.row[2] * g, ROWS - self.height)
 
     def actor(self, wg, g):
         return self.weights[0] * wg + self.weights[1] * g
@@ -79,7 +90,7 @@ class Op:
         box = "[ds(%%r%d, %d), ds(%d, %d)]" % (n, self.height, self.left, self.width)
         rows = "[ds(%%r%d, %d), :]" % (n, self.height)
         yield "%%r%d = min (add (add (mul %%w, %d), (mul %%g, %d)), %d), %d" % (
-            n, self.row[1], self.row[2], self.row[0], ROWS - self.height)
+            n, self.row[1], self.row[2], self.row[0], max(ROWS - self.height, 0))
         yield "%%a%d = add (mul %%w, %d), (mul %%g, %d)" % (n, *self.weights)
         if self.how == "cp":
             yield "async_copy %%x%s, %%s%s" % (rows, rows), True
@@ -111,7 +122,10 @@ class Op:
             yield "%%v%d = load %%x%s" % (n, box if self.kind == "input" else far)
         name = "%%v%d" % n
         target = ("%y" if self.space == "g" else "%s") + box
-        if self.how == "masked":
+        if self.how == "tensor":
+            yield "async_store_tmem %%t[:, ds(%d, %d)], %s" % (self.left, self.width, name), True
+            yield "commit_tmem"
+        elif self.how == "masked":
             yield "masked_store %s, %s, (ge (iota dim(0) : i32%s), 0)" % (target, name, shape), True
         elif self.how == "tma":
             yield "store %%b[%%w, ds(0, %d), :], %s" % (self.height, name)
@@ -131,12 +145,19 @@ class Kernel:
         self.is_zero = rng.random() < 0.3
         self.rounds = rng.randrange(1, 4)
         self.ops = [Op(rng, number, rng.randrange(self.rounds), self) for number in range(rng.randrange(2, 6))]
+        tensor = random.Random("tensor %d" % seed)
+        self.uses_tensor = tensor.random() < 0.3
+        for op in self.ops:
+            if self.uses_tensor and tensor.random() < 0.7:
+                op.move_to_tensor(tensor)
+        self.uses_tensor = any(op.space == "t" for op in self.ops)
         self.text = self._write()
 
     def _write(self):
         d = self.dtype
-        lines = ["kernel @k(%%x: in gmem %s[%d, %d], %%y: out gmem %s[%d, %d]) grid(c = %d) threads(t = %d)" % (
-            d, ROWS + 8, COLUMNS, d, ROWS, COLUMNS, self.ctas, self.threads), "{",
+        lines = ["kernel @k(%%x: in gmem %s[%d, %d], %%y: out gmem %s[%d, %d]) grid(c = %d) threads(t = %d)%s" % (
+            d, ROWS + 8, COLUMNS, d, ROWS, COLUMNS, self.ctas, self.threads, ' attr arch = "sm_100a"' * self.uses_tensor), "{",
+            *["  scratch %%t : tmem %s[%d, %d]" % (d, LANES, COLUMNS)] * self.uses_tensor,
             "  scratch %%s : smem %s[%d, %d]" % (d, ROWS, COLUMNS), "  scratch %%never : smem %s[%d, %d]" % (d, ROWS, COLUMNS),
             "  scratch %%b : smem %s[%d, 8, %d]" % (d, self.threads, COLUMNS),
             "  scratch %%full : barrier[%d] arrivals(1)" % self.threads,
@@ -165,7 +186,7 @@ class Kernel:
                 for wg in range(self.threads):
                     if op.only in (None, wg):
                         row = op.start(wg, g)
-                        yield ("g" if op.space == "g" else "s%d" % g, op, (g, wg),
+                        yield ("g" if op.space == "g" else "%s%d" % (op.space, g), op, (g, wg),
                                {(y, x): op.value_at(self, wg, g, y, x) for y in range(row, row + op.height)
                                 for x in range(op.left, op.left + op.width)})
 
@@ -186,7 +207,28 @@ class Kernel:
         return found
 
 
-def check(grout, seed, folder):
+class NoNvrtc(Exception):
+    """There is no PTX without it."""
+
+
+def check_ptx(grout, seed, kernel, path, options, interleavings):
+    """What is wrong with what the search in PTX says of a kernel; None: nothing."""
+    done = subprocess.run([grout, "run", "--device", "ptx", "--check", "--interleavings", str(interleavings), *options, path],
+                          capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if "[nvrtc-missing]" in text:
+        raise NoNvrtc
+    said = next((word for word in ("ptx-race", "ptx-fault", "same-value-race") if f"[{word}]" in text), "nothing")
+    classes = [(all(equal), is_strict) for equal, is_strict in kernel.judge().values()]
+    allowed = {"ptx-race"} if (False, True) in classes else {"same-value-race"} if (True, True) in classes else {"nothing"}
+    if not (False, True) in classes:  # what a pair that may not be met adds
+        allowed |= {"ptx-race"} if (False, False) in classes else {"same-value-race"} if (True, False) in classes else set()
+    if said in allowed or said == "ptx-fault":  # a value that nothing has set
+        return None
+    return "%d: the search in PTX says %s, the oracle %s\n%s\n%s" % (seed, said, sorted(allowed), text, kernel.text)
+
+
+def check(grout, seed, folder, interleavings):
     """What is wrong with a kernel, or the number of its pairs by class."""
     kernel = Kernel(seed)
     path = os.path.join(folder, "k%d.grout" % seed)
@@ -218,18 +260,21 @@ def check(grout, seed, folder):
                 seed, sorted(pair), {None: "nothing", True: "equal", False: "a race"}[said.get(pair)],
                 sorted(classes) or "nothing", kernel.text), None
         counts[said[pair]] += 1
-    return None, counts
+    wrong = check_ptx(grout, seed, kernel, path, [word for word in options[:2] if kernel.is_zero], interleavings) \
+        if interleavings else None
+    return wrong, counts
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
+    parser.add_argument("--ptx", type=int, default=0)
     parser.add_argument("range", nargs="*", type=int, default=[1, 200])
     args = parser.parse_args()
     first, count = args.range
     total, bad = {True: 0, False: 0}, 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for wrong, counts in pool.map(lambda seed: check(args.grout, seed, folder), range(first, first + count)):
+        for wrong, counts in pool.map(lambda seed: check(args.grout, seed, folder, args.ptx), range(first, first + count)):
             if wrong:
                 bad += 1
                 print(wrong if bad <= 3 else wrong.split("\n")[0])
@@ -243,4 +288,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except NoNvrtc:
+        print("there is no NVRTC")
+        sys.exit(SKIPPED)

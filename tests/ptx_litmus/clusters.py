@@ -4,7 +4,7 @@ tells what it has to of CTAs that begin and end, of ld.global.nc, and of writes 
 usage: clusters.py --runner PATH [--show] FIRST COUNT
 
 A program is parts with meetings between. In each part threads load and store words of either CTA's shared memory, and of
-an array, some by ld.global.nc. A meeting is bar.sync, barrier.cluster with a release or relaxed, a flag that one thread
+an array, some by ld.global.nc; in some, a thread arrives at the mbarrier of the other CTA. A meeting is bar.sync, barrier.cluster with a release or relaxed, a flag that one thread
 raises for another one, or nothing. The oracle knows no clocks: of each access it has the set of those before it, and the
 CTAs that its thread knows to have begun. Each run has to find one of the races that these leave, or only equal writes,
 or nothing.
@@ -26,7 +26,8 @@ THREADS = ((0, 0), (0, 32), (1, 0), (1, 32))  # CTA, number in the block
 FLAGS = 64  # the first word of the array that is a flag
 WORDS = 40  # of shared memory
 
-# kind: ld, st (of shared memory of the CTA), gld, gst, nc (of the array). An access is named by its mark.
+# kind: ld, st (of shared memory of the CTA), arrive (at its mbarrier), gld, gst, nc (of the array). An access is named by
+# its mark.
 Access = collections.namedtuple("Access", "name thread kind cta word value")
 # after a part: ("",), ("bar",), ("cluster", "release" or "relaxed"), ("flag", from, to, "release" or "relaxed").
 Program = collections.namedtuple("Program", "parts meets")
@@ -79,7 +80,14 @@ def draw(rng):
         parts[0] = [access for access in parts[0] if access.cta in (None, THREADS[access.thread][0])]
     if rng.random() < 0.3 + 0.6 * profile.careful or profile.about == "equal":
         meets[-1] = ("cluster", "release")
+    if profile.about == "peers" and rng.random() < 0.4:
+        thread = rng.choice(range(len(THREADS)))
+        rng.choice(parts).append(Access("e%d" % number, thread, "arrive", 1 - THREADS[thread][0], None, 0))
     return Program(parts, meets)
+
+
+def has_arrivals(program):
+    return any(access.kind == "arrive" for part in program.parts for access in part)
 
 
 # ---- the oracle
@@ -88,6 +96,7 @@ class Oracle:
     def __init__(self, program):
         self.before = [set() for _ in THREADS]  # of each thread: names before what it does next
         self.begun = [{cta} for cta, _ in THREADS]
+        self.made = [{cta} if number == 0 else set() for cta, number in THREADS]  # mbarriers, as far as is known
         self.seen = {}  # by name: the access, and what is before it
         self.races, self.equals = set(), set()
         for part, meet in zip(program.parts, program.meets):
@@ -100,14 +109,18 @@ class Oracle:
     def do(self, access):
         if access.cta is not None and access.cta not in self.begun[access.thread]:
             self.races.add(("begin", frozenset((access.name, "-"))))
+        elif access.kind == "arrive" and access.cta not in self.made[access.thread]:
+            self.races.add(("order", frozenset((access.name, "init"))))
         self.seen[access.name] = (access, frozenset(self.before[access.thread]))
         self.before[access.thread].add(access.name)
 
     def join(self, threads, is_full):
-        before, begun = set().union(*(self.before[i] for i in threads)), set().union(*(self.begun[i] for i in threads))
+        """fence.mbarrier_init tells of an mbarrier along a relaxed way, too."""
+        before, begun, made = (set().union(*(each[i] for i in threads)) for each in (self.before, self.begun, self.made))
         for i in threads:
             self.before[i] |= before if is_full else set()
             self.begun[i] |= begun
+            self.made[i] |= made
 
     def meet(self, meet):
         if meet[0] == "bar":
@@ -119,6 +132,7 @@ class Oracle:
             _, first, other, order = meet
             self.before[other] |= self.before[first] if order == "release" else set()
             self.begun[other] |= self.begun[first]
+            self.made[other] |= self.made[first] if order == "release" else set()
 
     def end(self):
         for name, (access, _) in self.seen.items():
@@ -170,6 +184,7 @@ HEAD = """// PTX ISA 9.1, 2.2.2 'Cluster of Cooperative Thread Arrays', 8 'Memor
     .reg .b32 %%r<8>, %%t, %%c, %%n;
     .reg .b64 %%d, %%rd<4>;
     .shared .align 16 .b8 s[%d];
+    .shared .align 8 .b64 bar;
     ld.param.u64 %%d, [data];
     mov.u32 %%t, %%tid.x;
     mov.u32 %%c, %%ctaid.x;
@@ -180,13 +195,25 @@ HEAD = """// PTX ISA 9.1, 2.2.2 'Cluster of Cooperative Thread Arrays', 8 'Memor
 """
 
 
+# Each CTA's mbarrier, of which no phase ends.
+MAKE = ["setp.eq.u32 %p0, %t, 0;", "@%p0 mbarrier.init.shared::cta.b64 [bar], 1000; // init",
+        "@%p0 fence.mbarrier_init.release.cluster;"]
+
+
+def print_arrival(access):
+    return ["mov.u32 %r2, bar;", "mapa.shared::cluster.u32 %%r3, %%r2, %d;" % access.cta,
+            "@%%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%%r3]; // %s" % access.name]
+
+
 def print_access(access):
+    if access.kind == "arrive":
+        return print_arrival(access)
     shared, word = "%%r%d" % (5 + (access.cta or 0)), 4 * access.word
     form = {"ld": "ld.shared::cluster.u32 %%r0, [%s+%d];" % (shared, word),
             "st": "st.shared::cluster.u32 [%s+%d], %d;" % (shared, word, access.value),
             "gld": "ld.global.u32 %%r0, [%%d+%d];" % word, "nc": "ld.global.nc.u32 %%r0, [%%d+%d];" % word,
             "gst": "st.global.u32 [%%d+%d], %d;" % (word, access.value)}[access.kind]
-    return "@%%p0 %s // %s" % (form, access.name)
+    return ["@%%p0 %s // %s" % (form, access.name)]
 
 
 def choose(thread):
@@ -203,10 +230,10 @@ def print_flag(meet, number):
 
 
 def print_program(program):
-    out = []
+    out = list(MAKE) if has_arrivals(program) else []
     for number, (part, meet) in enumerate(zip(program.parts, program.meets)):
         for access in part:
-            out += [choose(access.thread), print_access(access)]
+            out += [choose(access.thread), *print_access(access)]
         if meet[0] == "bar":
             out.append("bar.sync 0;")
         elif meet[0] == "cluster":
@@ -230,8 +257,10 @@ def run_batch(runner, folder, numbers, counts):
     result = subprocess.run([runner, "--values", str(SEEDS)] + paths, capture_output=True, text=True, check=False)
     lines, wrong = result.stdout.splitlines(), 0
     if result.returncode != 0 or len(lines) != SEEDS * len(programs):
+        if len(programs) > 1:  # which of them it was
+            return sum(run_batch(runner, folder, [number], counts) for number in numbers)
         print(result.stdout[-2000:], result.stderr[-2000:])
-        return len(programs)
+        return 1
     for i, (number, oracle) in enumerate(programs):
         for seed in range(SEEDS):
             fault, what = judge(oracle, lines[i * SEEDS + seed])

@@ -37,7 +37,15 @@ static const char *get_missing(const char *message) {
                                                                : "?";
 }
 
-/* False if the run ended in another way; the reason is printed. */
+static void print_diags(const grout_diags *diags) {
+    grout_text said = {0};
+    const grout_render_options options = {false};
+    grout_diags_render(diags, &options, &said);
+    printf("%s", said.data == NULL ? "no diagnostic\n" : said.data);
+    grout_text_free(&said);
+}
+
+/* False if the run ended in another way. */
 static bool get_verdict(const char *text, const grout_diags *diags, bool is_done,
                         litmus_verdict *verdict_out) {
     const grout_diag *diag = grout_diags_count(diags) == 0 ? NULL : grout_diags_get(diags, 0);
@@ -47,11 +55,6 @@ static bool get_verdict(const char *text, const grout_diags *diags, bool is_done
     }
     const grout_diag_code code = is_done ? GROUT_DIAG_SAME_VALUE_RACE : GROUT_DIAG_PTX_RACE;
     if (diag == NULL || diag->code != code || diag->note_count == 0) {
-        grout_text said = {0};
-        const grout_render_options options = {false};
-        grout_diags_render(diags, &options, &said);
-        printf("%s", said.data == NULL ? "no diagnostic\n" : said.data);
-        grout_text_free(&said);
         return false;
     }
     (void)snprintf(verdict_out->missing, LITMUS_WORD_MAX, "%s", get_missing(diag->message));
@@ -78,6 +81,8 @@ typedef struct trial {
     uint32_t values[WORDS];
 } trial;
 
+/* False if a run with the search ends in another way than with a verdict, which is printed then.
+ * What the search would have stopped may end one without it. */
 static bool run(trial *it, uint64_t seed, grout_ptx_timing timing, bool finds_races,
                 litmus_verdict *verdict_out) {
     grout_diags *diags = grout_diags_new();
@@ -99,6 +104,9 @@ static bool run(trial *it, uint64_t seed, grout_ptx_timing timing, bool finds_ra
     size_t undefined = 0;
     bool is_done = diags != NULL && address != 0 && grout_ptx_launch_run(&launch, NULL, diags);
     bool is_known = diags != NULL && get_verdict(it->text, diags, is_done, verdict_out);
+    if (!is_known && finds_races) {
+        print_diags(diags);
+    }
     if (is_done) {
         grout_ptx_memory_read(memory, address, it->values, sizeof it->values, &undefined);
     }
@@ -189,7 +197,11 @@ static int check_files(char **paths, uint32_t count, uint32_t least) {
 static bool print_seed(trial *it, uint64_t seed) {
     litmus_verdict plain, verdict;
     grout_ptx_timing timing = timings[seed % TIMINGS];
-    if (!run(it, seed, timing, true, &verdict) || !run(it, seed, timing, false, &plain)) {
+    if (!run(it, seed, timing, true, &verdict)) {
+        return false;
+    }
+    const bool is_over = run(it, seed, timing, false, &plain);
+    if (!is_over && !verdict.is_race) {
         return false;
     }
     print_verdict(&verdict);
@@ -200,7 +212,7 @@ static bool print_seed(trial *it, uint64_t seed) {
         }
     }
     printf("\n");
-    return !plain.is_race;
+    return !is_over || !plain.is_race;
 }
 
 static int print_values(char **paths, uint32_t count, uint32_t seeds) {
