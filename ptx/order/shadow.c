@@ -124,10 +124,10 @@ static bool is_started_before(const ptx_check *check, const ptx_record *record, 
     return knows(check->view, PTX_KNOWN_THREADS, &started, lane);
 }
 
-/* Whether the access is by a copy or a shift behind a product that has read of what another one
+/* Whether the access is by a copy or a shift after a product that has read of what another one
  * has brought. The three operations happen one after the other, so all that the first one writes
  * comes before all that the last one does, also what the product has not read. */
-static bool is_behind_reader(const ptx_check *check, const ptx_record *record, uint32_t lane) {
+static bool is_after_reader(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     const ptx_brought_list *brought = &check->shadow->brought;
     const ptx_operation by = {record->agent, lane, record->time};
     const bool may_be =
@@ -145,7 +145,7 @@ static bool is_behind_reader(const ptx_check *check, const ptx_record *record, u
 static bool is_in_pipeline(const ptx_check *check, const ptx_record *record, uint32_t lane) {
     return (grout_ptx__is_pipeline(&record->pipe, &check->access->record.pipe) &&
             is_started_before(check, record, lane)) ||
-           is_behind_reader(check, record, lane);
+           is_after_reader(check, record, lane);
 }
 
 /* Whether an operation looks at what is there: a product may be added to it. Who gives columns back
