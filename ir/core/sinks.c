@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/sinks.h"
 
-#include <string.h>
-
 /* A list in a column, (A, B), as bits; (NOTHING) is none. */
 enum {
 #define GROUT_SINK(NAME, TRAITS, DOC) bit_##NAME = 1 << GROUT_SINK_##NAME,
@@ -41,6 +39,12 @@ static const uint32_t roles[128] = {
 static const char *const decides[GROUT_FORM_COUNT] = {
     [GROUT_FORM_NONE] = "",
 #define GROUT_DECIDES(FORM, ROLES) [GROUT_FORM_##FORM] = ROLES,
+#include "grout/sinks.def"
+};
+
+/* How many letters those are: each launch that is checked asks for them again and again. */
+static const uint8_t decide_counts[GROUT_FORM_COUNT] = {
+#define GROUT_DECIDES(FORM, ROLES) [GROUT_FORM_##FORM] = sizeof ROLES - 1,
 #include "grout/sinks.def"
 };
 
@@ -88,11 +92,10 @@ const grout_sink_info *grout_sink_get_info(grout_sink sink) {
 }
 
 uint32_t grout_op_get_sinks(grout_opcode opcode, uint32_t operand) {
-    const char *letters = decides[grout_op_get_info(opcode)->form];
-    const size_t count = strlen(letters);
-    return count == 0
-               ? 0
-               : roles[(unsigned char)letters[operand < count ? operand : count - 1]] & ~IS_ROLE;
+    const uint8_t form = grout_op_get_info(opcode)->form;
+    const uint32_t count = decide_counts[form];
+    const uint32_t at = operand < count ? operand : count - 1;
+    return count == 0 ? 0 : roles[(unsigned char)decides[form][at]] & ~IS_ROLE;
 }
 
 const grout_finding_info *grout_finding_get_info(grout_diag_code code) {

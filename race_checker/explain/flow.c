@@ -23,7 +23,7 @@ bool grout_flow__is_in_kernel(const grout_flow *it, grout_op_id id) {
 static void mark(grout_flow *it, grout_op_id *place, grout_op_id source) {
     if (source && !*place) {
         *place = source;
-        it->has_changed = true;
+        it->has_changed = it->has_marks = true;
     }
 }
 
@@ -88,6 +88,7 @@ static void mark_pasts(grout_flow *it) {
         if (param->object != 0 && param->direction != GROUT_DIRECTION_OUT &&
             checker->pasts[i / GROUT_CHANCE_COUNT].chances[i % GROUT_CHANCE_COUNT].op != 0) {
             it->objects[i % GROUT_CHANCE_COUNT][param->object] = OF_PAST | i;
+            it->has_marks = true;
         }
     }
 }
@@ -316,13 +317,20 @@ static void spread_sources(grout_flow *it, grout_op_id id, const grout_op *op) {
     spread_atomic(it, id, op);
 }
 
+/* Whether the op can hand on anything: while nothing has a trait, what is undefined whatever the
+ * schedule, which a checker knows of the run, is the only one to come from no source. Most kernels
+ * end here. */
+static bool may_hand_on(const grout_flow *it) {
+    return it->has_marks || it->checker == NULL;
+}
+
 static void spread(grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     bool is_control =
         grout_effect_row_get_class((grout_effect_row)info->effect_row) == GROUT_EFFECT_CONTROL;
     if (info->shape == GROUT_SHAPE_REGION || info->shape == GROUT_SHAPE_END) {
-        for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT; trait++) {
+        for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && may_hand_on(it); trait++) {
             spread_to_region(
                 it, op,
                 info->shape == GROUT_SHAPE_REGION ? id : grout_op__get_parent(it->module, id),
@@ -331,7 +339,7 @@ static void spread(grout_flow *it, grout_op_id id) {
         return;
     }
     spread_sources(it, id, op);
-    if (!is_control) {
+    if (!is_control && may_hand_on(it)) {
         spread_trait(it, op, GROUT_TRAIT_VALUE, 0);
         grout_op_id open = find_choice(it, id, op);
         spread_trait(it, op, GROUT_TRAIT_DEFINED, open != 0 ? open : find_quotient(it, id, op));

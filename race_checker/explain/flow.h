@@ -39,6 +39,7 @@ typedef struct grout_flow {
     grout_op_id *values[GROUT_TRAIT_COUNT], *objects[GROUT_TRAIT_COUNT];
     uint32_t *kinds; /* of an object: what it meets, as bits (get_kind) */
     bool has_changed;
+    bool has_marks; /* something has a trait; else there is nothing to look for */
 } grout_flow;
 
 /* A source that is no operation of this launch: what an earlier one left. NULL: it is one. */

@@ -116,7 +116,7 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
     grout_view view;
     grout_op_id found = 0;
     memset(&view, 0, sizeof view);
-    if (!grout_module_get_view(it->module, operand, &view)) {
+    if (operand->kind != GROUT_OPERAND_REF || !grout_module_get_view(it->module, operand, &view)) {
         return 0;
     }
     for (uint32_t dim = 0; dim < view.rank && !found; dim++) {
@@ -149,16 +149,26 @@ static grout_op_id find_at(const grout_flow *it, const grout_op *op, uint32_t op
                : source;
 }
 
+/* What any operand may decide, by its letter or by its indices. */
+static uint32_t get_all_sinks(const grout_op *op) {
+    uint32_t sinks = 1u << GROUT_SINK_ADDRESS;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        sinks |= grout_op_get_sinks((grout_opcode)op->opcode, i);
+    }
+    return sinks;
+}
+
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
+    const uint32_t sinks = get_all_sinks(op);
     grout_taint found = {.sink = id};
     for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && !found.source; trait++) {
         for (uint32_t sink = 0; sink < GROUT_SINK_COMPARED && !found.source; sink++) {
             found.what = grout_phrase__get(SINKS[sink].what);
             found.is_undefined = trait != GROUT_TRAIT_VALUE;
-            for (uint32_t i = 0; i < op->operand_count && !found.source &&
-                                 asks_for((grout_sink)sink, (grout_trait)trait);
-                 i++) {
+            const bool is_asked =
+                (sinks >> sink & 1) != 0 && asks_for((grout_sink)sink, (grout_trait)trait);
+            for (uint32_t i = 0; i < op->operand_count && !found.source && is_asked; i++) {
                 found.source = find_at(it, op, i, (grout_sink)sink, (grout_trait)trait);
             }
         }
@@ -171,7 +181,7 @@ static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
 static bool search(grout_flow *it, grout_taint *found) {
     uint32_t count = grout_module_get_op_count(it->module);
     bool done = grout_flow__run(it);
-    for (grout_op_id i = 1; done && i < count && !found->source; i++) {
+    for (grout_op_id i = 1; done && it->has_marks && i < count && !found->source; i++) {
         if (grout_flow__is_in_kernel(it, i)) {
             *found = find_sink(it, i);
         }
