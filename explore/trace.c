@@ -69,11 +69,15 @@ static grout_visitor *find_visitor(grout_trace *trace, uint64_t resource, uint32
 static bool is_dependent(const grout_step *first, const grout_step *second) {
     uint8_t a = first->kind, b = second->kind;
     switch ((grout_step_kind)b) {
-    case GROUT_STEP_ARRIVE:
     case GROUT_STEP_PARITY:
-        /* Arrivals on one phase commute; a test or a parity sees each of them. */
-        return a == GROUT_STEP_PARITY ? b == GROUT_STEP_ARRIVE
-                                      : b == GROUT_STEP_PARITY || first->number != second->number;
+        if (a == GROUT_STEP_PARITY) { /* before the bytes have landed for another, a test has two
+                                         answers */
+            return (first->number & GROUT_LOOK_LANDED) != 0 &&
+                   (second->number & GROUT_LOOK_TESTED) != 0;
+        }
+        return true;
+    case GROUT_STEP_ARRIVE: /* on one phase they commute; a test or a parity sees each of them */
+        return a == GROUT_STEP_PARITY || first->number != second->number;
     case GROUT_STEP_SIGNAL: /* two signals: if some wait takes one without the other (settle) */
         return a == GROUT_STEP_SIGNAL || a == GROUT_STEP_LOOK;
     case GROUT_STEP_TAKE:
@@ -395,6 +399,16 @@ static bool note_deadlock(grout_trace *trace, const grout_event *event) {
     return is_good;
 }
 
+static bool note_wait(grout_trace *trace, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.wait.barrier;
+    const bool is_true = event->kind == GROUT_EVENT_WAIT;
+    const uint32_t look = (is_true && event->u.wait.has_landed ? (uint32_t)GROUT_LOOK_LANDED : 0) |
+                          (is_true && event->u.wait.is_test ? (uint32_t)GROUT_LOOK_TESTED : 0);
+    return (!event->u.wait.has_parity && !event->u.wait.is_test && look == 0) ||
+           add_step(trace, event, get_resource(RESOURCE_BARRIER, barrier->cta, barrier->element, 0),
+                    GROUT_STEP_PARITY, look);
+}
+
 static bool observe(void *self, const grout_event *event) {
     grout_trace *trace = self;
     bool is_good = true;
@@ -407,12 +421,7 @@ static bool observe(void *self, const grout_event *event) {
         break;
     case GROUT_EVENT_WAIT:
     case GROUT_EVENT_TEST_FALSE:
-        if (event->u.wait.has_parity || event->u.wait.is_test) {
-            const grout_barrier_fact *barrier = event->u.wait.barrier;
-            is_good = add_step(trace, event,
-                               get_resource(RESOURCE_BARRIER, barrier->cta, barrier->element, 0),
-                               GROUT_STEP_PARITY, 0);
-        }
+        is_good = note_wait(trace, event);
         break;
     case GROUT_EVENT_SIGNAL:
     case GROUT_EVENT_SEMAPHORE_WAIT:

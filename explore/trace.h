@@ -9,7 +9,8 @@
 
 typedef enum grout_step_kind {
     GROUT_STEP_ARRIVE, /* on a barrier: number is the phase */
-    GROUT_STEP_PARITY, /* a wait or test that sees more of a barrier than one phase's completion */
+    GROUT_STEP_PARITY, /* a wait or test that sees more of a barrier than one phase's completion;
+                          number: GROUT_LOOK_.. */
     GROUT_STEP_SIGNAL, /* number: its serial */
     GROUT_STEP_TAKE,   /* a semaphore_wait that takes units, an increase of registers */
     GROUT_STEP_LOOK,   /* semaphore_read, or a wait that leaves the units */
@@ -18,6 +19,10 @@ typedef enum grout_step_kind {
     GROUT_STEP_UPDATE, /* one without; number: its kind and whether it commutes with its like */
     GROUT_STEP_NAMED   /* on a named barrier: number is the generation */
 } grout_step_kind;
+
+/* The number of a wait or test: it was the first to find the phase complete, which bytes in flight
+ * completed; it is a test that was true. */
+enum { GROUT_LOOK_LANDED = 1, GROUT_LOOK_TESTED = 2 };
 
 /* What a step was answered where a GPU may say either. */
 typedef enum grout_answer { GROUT_ANSWER_NONE, GROUT_ANSWER_NO, GROUT_ANSWER_YES } grout_answer;

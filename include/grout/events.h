@@ -352,7 +352,8 @@ typedef struct grout_event {
             bool has_parity, is_other;
             uint32_t real; /* that other one, by what has been contributed; UINT32_MAX: none */
             uint8_t parity;
-            bool is_test; /* barrier_test, mbarrier_test that were true */
+            bool is_test;    /* barrier_test, mbarrier_test that were true */
+            bool has_landed; /* nobody had found the phase complete before: its bytes landed now */
             uint8_t scope;
         } wait;
         struct {

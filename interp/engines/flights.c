@@ -183,9 +183,10 @@ void grout_flight__read_groups(const grout_cta *cta, grout_engine engine, uint32
     grout_flight__pop(cta, queue);
 }
 
-void grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t phase) {
+bool grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t phase) {
     grout_machine *machine = cta->machine;
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
+    const uint32_t completed = barrier->completed;
     while (barrier->first_open != 0 &&
            grout_machine__phase(machine, barrier->first_open)->number <= phase) {
         uint32_t record = barrier->first_open;
@@ -199,9 +200,10 @@ void grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t 
         }
         grout_barrier__land(cta, element, record, 0);
         if (barrier->first_open == record) {
-            return; /* not full yet */
+            break; /* not full yet */
         }
     }
+    return barrier->completed != completed;
 }
 
 void grout_flight__finish_all(const grout_cta *cta) {

@@ -162,7 +162,7 @@ static bool try_wait(const grout_cta *cta, uint32_t thread, const grout_inst *in
     wait->is_other = parity.is_awaited && parity.meant != parity.real;
     wait->real = parity.real;
     if (parity.meant != GROUT_PHASE_NONE) {
-        grout_flight__land_phases(cta, wait->element, parity.meant);
+        wait->has_landed = grout_flight__land_phases(cta, wait->element, parity.meant);
     }
     grout_barrier__observe(cta, thread, inst, wait);
     return true;
@@ -277,7 +277,7 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
         (may_fail && !answers_yes(cta, thread, is_again))) {
         return fail_test(cta, thread, inst, &wait);
     }
-    grout_flight__land_phases(cta, wait.element, wait.phase);
+    wait.has_landed = grout_flight__land_phases(cta, wait.element, wait.phase);
     grout_barrier__observe(cta, thread, inst, &wait);
     return pass_test(cta, thread, inst);
 }

@@ -95,7 +95,7 @@ grout_outcome grout_exec_barrier_wait(const grout_cta *cta, uint32_t thread,
         return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_BARRIER, waiting.element,
                                 waiting.phase);
     }
-    grout_flight__land_phases(cta, waiting.element, waiting.phase);
+    waiting.has_landed = grout_flight__land_phases(cta, waiting.element, waiting.phase);
     grout_barrier__observe(cta, thread, inst, &waiting);
     return GROUT_OUTCOME_NEXT;
 }

@@ -543,6 +543,7 @@ static void publish_wait(const grout_cta *cta, uint32_t thread, const grout_inst
     event.u.wait.real = waiting->real;
     event.u.wait.parity = waiting->parity;
     event.u.wait.is_test = waiting->is_test;
+    event.u.wait.has_landed = waiting->has_landed;
     event.u.wait.scope = waiting->scope;
     grout_machine__publish(cta->machine, &event);
 }

@@ -44,7 +44,8 @@ typedef struct grout_waiting {
     uint32_t element;
     uint32_t phase; /* UINT32_MAX: the one before the first */
     bool has_parity, is_other, is_test;
-    uint32_t real; /* with is_other: the phase that the real parity means */
+    bool has_landed; /* what was in flight has landed for it, and completed the phase */
+    uint32_t real;   /* with is_other: the phase that the real parity means */
     uint8_t parity;
     uint8_t order, scope;
 } grout_waiting;
