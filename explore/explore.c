@@ -4,7 +4,7 @@
 
 #include "ahead.h"
 #include "array.h"
-#include "hash.h"
+#include "asleep.h"
 #include "invariant.h"
 #include "orders.h"
 
@@ -22,6 +22,7 @@ typedef struct choice {
     uint32_t actor;
     uint32_t ahead;               /* its attempt is made ahead, under this number; 0: it is not */
     uint32_t times;               /* that it is to run in a row, to come to its step */
+    bool could_not;               /* it was tried, and could not run */
     GROUT_ARRAY(uint32_t) others; /* to try if it cannot run there: one of them lets it */
     GROUT_ARRAY(uint64_t) goals;  /* pairs of actors of whose steps the second is to come first */
 } choice;
@@ -30,6 +31,7 @@ typedef struct choice {
  * an answer, and the other one. */
 typedef struct node {
     uint32_t chosen;
+    uint32_t first;             /* that was chosen when the node was made */
     GROUT_ARRAY(choice) wanted; /* the first tried_count have been tried */
     size_t tried_count;
 } node;
@@ -42,10 +44,9 @@ typedef struct explorer {
     uint8_t *orders;           /* of the kernel: orders.h */
     grout_saved_arrays arrays; /* of inout parameters, as they were */
     GROUT_ARRAY(node) nodes;
-    size_t shared_count;  /* nodes that the last run has in common with the one before */
-    uint64_t *signatures; /* open addressing; 0: empty */
-    size_t signature_count, signature_size;
-    GROUT_ARRAY(uint64_t) identities; /* of all findings so far */
+    size_t shared_count; /* nodes that the last run has in common with the one before */
+    GROUT_ARRAY(grout_sleeper) sleepers; /* of the last run */
+    GROUT_ARRAY(uint64_t) identities;    /* of all findings so far */
     grout_attempts attempts;
     grout_ahead *ahead; /* NULL: nothing is run ahead */
     bool holds_witness; /* the launch's arrays are as the last witness left them */
@@ -181,7 +182,8 @@ static bool take_nodes(explorer *it, const grout_decisions *decisions) {
         if (!GROUT_ARRAY_RESERVE(&it->nodes, it->launch->allocator, 1)) {
             return false;
         }
-        it->nodes.items[it->nodes.count++] = (node){.chosen = decisions->actors[i]};
+        it->nodes.items[it->nodes.count++] =
+            (node){.chosen = decisions->actors[i], .first = decisions->actors[i]};
     }
     return true;
 }
@@ -198,13 +200,13 @@ static void drop_nodes(explorer *it, size_t count) {
     }
 }
 
-/* The choice of an actor at a node, made if need be. NULL: it is the one that runs there, or, with
- * *failed_out, there is no memory. */
+/* The choice of an actor at a node, made if need be. NULL: it is the one that runs there, or that
+ * ran there first, or, with *failed_out, there is no memory. */
 static choice *want(explorer *it, size_t index, uint32_t actor, bool *failed_out) {
     GROUT_ASSERT(index < it->nodes.count);
     node *at = &it->nodes.items[index];
     *failed_out = false;
-    if (at->chosen == actor) {
+    if (at->chosen == actor || at->first == actor) {
         return NULL;
     }
     for (size_t i = 0; i < at->wanted.count; i++) {
@@ -333,6 +335,7 @@ static bool want_others(explorer *it, const grout_decisions *decisions) {
     const choice tried = at->wanted.items[at->tried_count - 1];
     bool has_failed = false;
     at->chosen = decisions->actors[count - 1];
+    at->wanted.items[at->tried_count - 1].could_not = true;
     for (size_t i = 0; i < tried.others.count && !has_failed; i++) {
         choice *wanted = want(it, count - 1, tried.others.items[i], &has_failed);
         has_failed = has_failed || (wanted != NULL && !add_goals(it, wanted, &tried));
@@ -340,81 +343,38 @@ static bool want_others(explorer *it, const grout_decisions *decisions) {
     return !has_failed;
 }
 
-/*
- * A run with the same order as an earlier one adds nothing to try: the earlier run added it. There
- * is one exception. A run that was to reverse a pair may fail to, because the second actor was
- * blocked and the fair schedule resumed the first one before it came to its step. The first actor
- * then has to wait once more. What was answered before that is part of the new attempt, and no
- * earlier run has asked for the other answers with the pair reversed.
- */
-static bool is_unfinished(const explorer *it, const grout_trace *trace,
-                          const grout_reversal *reversal) {
-    const grout_step *first = &trace->steps.items[reversal->first];
-    const grout_step *second = &trace->steps.items[reversal->second];
-    const size_t index = find_node(it, first);
-    if (index >= it->nodes.count || index < it->shared_count || it->shared_count == 0) {
-        return false;
-    }
-    const choice *tried = get_tried(it);
-    return tried != NULL &&
-           has(tried->goals.items, tried->goals.count, make_goal(first->actor, second->actor));
-}
-
-static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {
+static bool want_reversals(explorer *it, const grout_trace *trace) {
     bool is_good = true;
     for (size_t i = 0; is_good && i < trace->reversals.count; i++) {
-        const grout_reversal *reversal = &trace->reversals.items[i];
-        if (!is_known) {
-            is_good = want_reversal(it, trace, reversal);
-        } else if (is_unfinished(it, trace, reversal)) {
-            is_good = want_answers(it, find_node(it, &trace->steps.items[reversal->first])) &&
-                      want_reversal(it, trace, reversal);
-        }
+        is_good = want_reversal(it, trace, &trace->reversals.items[i]);
     }
     return is_good;
 }
 
-/* Where a signature stands in the table, or is to be put. */
-static uint64_t *find_signature(uint64_t *table, size_t size, uint64_t signature) {
-    size_t at = grout_hash__index(signature) & (size - 1);
-    while (table[at] != 0 && table[at] != signature) {
-        at = (at + 1) & (size - 1);
-    }
-    return &table[at];
-}
-
-static bool grow_signatures(explorer *it) {
-    if (it->signature_count * 2 < it->signature_size) {
+static bool add_sleeper(explorer *it, uint32_t actor, size_t decision) {
+    if (grout_decision_is_answer(actor)) {
         return true;
     }
-    size_t size = it->signature_size == 0 ? 64 : 2 * it->signature_size;
-    uint64_t *table = grout__new(it->launch->allocator, size, sizeof *table);
-    if (table == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&it->sleepers, it->launch->allocator, 1)) {
         return false;
     }
-    for (size_t i = 0; i < it->signature_size; i++) {
-        if (it->signatures[i] != 0) {
-            *find_signature(table, size, it->signatures[i]) = it->signatures[i];
-        }
-    }
-    grout__free(it->signatures);
-    it->signatures = table;
-    it->signature_size = size;
+    it->sleepers.items[it->sleepers.count++] = (grout_sleeper){actor, decision};
     return true;
 }
 
-/* Whether an earlier run ordered all steps that do not commute alike. Records this run. */
-static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed) {
-    uint64_t signature = grout_trace__get_signature(trace) | 1;
-    *failed = !grow_signatures(it);
-    if (*failed) {
-        return false;
+/* The actors that were chosen before at each node, and so with all that follows. */
+static bool find_sleepers(explorer *it) {
+    bool is_good = true;
+    it->sleepers.count = 0;
+    for (size_t i = 0; is_good && i < it->shared_count && i < it->nodes.count; i++) {
+        const node *at = &it->nodes.items[i];
+        is_good = at->tried_count == 0 || add_sleeper(it, at->first, i);
+        for (size_t k = 0; is_good && k + 1 < at->tried_count; k++) {
+            const choice *tried = &at->wanted.items[k];
+            is_good = tried->could_not || add_sleeper(it, tried->actor, i);
+        }
     }
-    uint64_t *place = find_signature(it->signatures, it->signature_size, signature);
-    bool is_known = *place != 0;
-    it->signature_count += is_known ? 0 : 1;
-    *place = signature;
-    return is_known;
+    return is_good;
 }
 
 static bool make_room(const explorer *it, grout_decisions *decisions, size_t count) {
@@ -518,16 +478,15 @@ static void note_limits(explorer *it, const grout_trace *trace) {
 
 /* What a run asks to be tried, if it does not represent all. */
 static bool follow(explorer *it, grout_attempt *attempt) {
-    bool failed = false;
     grout_trace__settle(&attempt->trace);
-    if (!take_nodes(it, &attempt->decisions) || !want_others(it, &attempt->decisions)) {
+    if (!take_nodes(it, &attempt->decisions) || !want_others(it, &attempt->decisions) ||
+        !find_sleepers(it)) {
         return false;
     }
-    bool is_known = is_known_trace(it, &attempt->trace, &failed);
     note_limits(it, &attempt->trace);
-    return !failed && note_turns(it, &attempt->trace) &&
-           (is_known || want_answers(it, it->nodes.count)) &&
-           want_reversals(it, &attempt->trace, is_known);
+    return note_turns(it, &attempt->trace) &&
+           grout_trace__drop_asleep(&attempt->trace, it->sleepers.items, it->sleepers.count) &&
+           want_answers(it, it->nodes.count) && want_reversals(it, &attempt->trace);
 }
 
 /* One schedule, from run to what it asks to be tried. */
@@ -636,7 +595,7 @@ static void deinit(explorer *it) {
     drop_nodes(it, 0);
     it->out->left = left; /* the result says what was not tried */
     grout__free(it->nodes.items);
-    grout__free(it->signatures);
+    grout__free(it->sleepers.items);
     grout__free(it->identities.items);
     grout__free(it->orders);
     grout__free(it->is_asked);

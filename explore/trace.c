@@ -65,8 +65,7 @@ static grout_visitor *find_visitor(grout_trace *trace, uint64_t resource, uint32
 
 /* ---- what commutes -------------------------------------------------------------------------- */
 
-/* Whether later steps can see a difference if the two change places. */
-static bool is_dependent(const grout_step *first, const grout_step *second) {
+bool grout_trace__is_dependent(const grout_step *first, const grout_step *second) {
     uint8_t a = first->kind, b = second->kind;
     switch ((grout_step_kind)b) {
     case GROUT_STEP_PARITY:
@@ -120,7 +119,7 @@ static bool pair_with(grout_trace *trace, const grout_visitor *visitor, uint64_t
     uint64_t at = visitor->step + 1;
     while (at != 0 && (is_fetch || !is_known(clocks, &trace->steps.items[at - 1]))) {
         const grout_step *rival = &trace->steps.items[at - 1];
-        if (is_dependent(rival, step) && !add_reversal(trace, at - 1, index)) {
+        if (grout_trace__is_dependent(rival, step) && !add_reversal(trace, at - 1, index)) {
             return false;
         }
         at = rival->previous;
@@ -148,15 +147,48 @@ static uint32_t get_local(const grout_trace *trace, const grout_origin *origin) 
     return grout_clock_local_actor(&trace->info.shape, origin->thread, origin->warp);
 }
 
-/* The answer that the last decision was, once. */
-static grout_answer take_answer(grout_trace *trace) {
-    const size_t count = trace->decisions->count;
-    const uint32_t last = count == 0 ? 0 : trace->decisions->actors[count - 1];
-    if (count == trace->answer_count || !grout_decision_is_answer(last)) {
-        return GROUT_ANSWER_NONE;
+enum {
+    ACTORS_MAX = 64, /* with steps: of more it is not asked what they know */
+    BACK_MAX = 256,  /* steps of another actor that are asked for */
+};
+
+/* The newest decision of another actor's step that is known; if it is not asked for, any may be. */
+static size_t find_learnt(const grout_trace *trace, uint32_t actor, const grout_clocks *clocks) {
+    size_t learnt = 0;
+    if (trace->lasts.count > ACTORS_MAX || clocks == NULL) {
+        return trace->decisions->count;
     }
-    trace->answer_count = count;
-    return last == GROUT_DECISION_NO ? GROUT_ANSWER_NO : GROUT_ANSWER_YES;
+    for (size_t i = 0; i < trace->lasts.count; i++) {
+        const grout_step *step = &trace->steps.items[trace->lasts.items[i]];
+        size_t left = step->actor == actor ? 0 : BACK_MAX;
+        while (left > 1 && !is_known(clocks, step) && step->before != 0) {
+            step = &trace->steps.items[step->before - 1];
+            left--;
+        }
+        if (left == 1 || (left > 1 && is_known(clocks, step))) {
+            learnt = step->decision > learnt ? step->decision : learnt;
+        }
+    }
+    return learnt;
+}
+
+/* The step is its actor's newest. */
+static bool set_last(grout_trace *trace, uint64_t index) {
+    const uint32_t actor = trace->steps.items[index].actor;
+    for (size_t i = 0; i < trace->lasts.count; i++) {
+        if (trace->steps.items[trace->lasts.items[i]].actor == actor) {
+            trace->lasts.items[i] = index;
+            return true;
+        }
+    }
+    if (trace->lasts.count > ACTORS_MAX) {
+        return true;
+    }
+    if (!GROUT_ARRAY_RESERVE(&trace->lasts, trace->allocator, 1)) {
+        return false;
+    }
+    trace->lasts.items[trace->lasts.count++] = index;
+    return true;
 }
 
 /* clocks: of the actor; NULL for what it could not do. */
@@ -178,10 +210,11 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
                          .epoch = clocks == NULL ? UINT32_MAX : clocks->known[component],
                          .number = number,
                          .kind = (uint8_t)kind,
-                         .answer = (uint8_t)take_answer(trace),
-                         .decision = trace->decisions->count};
+                         .decision = trace->decisions->count,
+                         .learnt =
+                             find_learnt(trace, origin->cta * trace->local_actors + local, clocks)};
     grout_visitor *visitor = find_visitor(trace, resource, step->actor);
-    if (visitor == NULL || !find_reversals(trace, index, clocks)) {
+    if (visitor == NULL || !set_last(trace, index) || !find_reversals(trace, index, clocks)) {
         return false;
     }
     step->previous = visitor->step + 1; /* UINT64_MAX: it has none, and this is 0 */
@@ -483,6 +516,7 @@ void grout_trace__deinit(grout_trace *trace) {
     grout__free(trace->takings.items);
     grout__free(trace->serials.items);
     grout__free(trace->visitors.items);
+    grout__free(trace->lasts.items);
     grout__free(trace->again.items);
     grout__free(trace->table);
     *trace = (grout_trace){0};
@@ -527,59 +561,44 @@ static void find_places(grout_trace *trace) {
     }
 }
 
-/* Numbers the steps of each actor that did not only wait. */
-static void number_steps(grout_trace *trace) {
-    for (size_t i = 0; i < trace->steps.count; i++) {
-        grout_step *step = &trace->steps.items[i];
-        const grout_step *last = step->before == 0 ? NULL : &trace->steps.items[step->before - 1];
-        const bool is_blocked = step->epoch == UINT32_MAX;
-        step->ordinal = is_blocked ? UINT32_MAX : last == NULL ? 0 : last->ordinal + !last->is_idle;
+/*
+ * Whether an actor goes round by one look and has looked there before the first step, with nothing
+ * in between that the look could see: if its later look came before that step too, it would only be
+ * one more turn.
+ */
+static bool is_one_more_turn(const grout_trace *trace, const grout_reversal *reversal) {
+    const grout_step *first = &trace->steps.items[reversal->first];
+    const grout_step *second = &trace->steps.items[reversal->second];
+    const grout_step *turn = second->before == 0 ? NULL : &trace->steps.items[second->before - 1];
+    if (turn == NULL || !turn->is_idle || turn->resource != second->resource ||
+        turn->kind != second->kind || turn > first) {
+        return false;
     }
+    const grout_step *last = turn->before == 0 ? NULL : &trace->steps.items[turn->before - 1];
+    if (last != NULL && last->is_idle && last->resource != turn->resource) {
+        return false; /* it looks at something else, too */
+    }
+    for (const grout_step *step = turn + 1; step < first; step++) {
+        if (step->resource == second->resource && !step->is_idle &&
+            grout_trace__is_dependent(step, second)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void grout_trace__settle(grout_trace *trace) {
     size_t kept = 0;
-    number_steps(trace);
     for (size_t i = 0; i < trace->reversals.count; i++) {
         const grout_reversal *reversal = &trace->reversals.items[i];
         const grout_step *first = &trace->steps.items[reversal->first];
         const grout_step *second = &trace->steps.items[reversal->second];
         bool are_signals = first->kind == GROUT_STEP_SIGNAL && second->kind == GROUT_STEP_SIGNAL;
-        if (!first->is_idle && !second->is_idle &&
+        if (!first->is_idle && !second->is_idle && !is_one_more_turn(trace, reversal) &&
             (!are_signals || are_told_apart(trace, first, second))) {
             trace->reversals.items[kept++] = *reversal;
         }
     }
     trace->reversals.count = kept;
     find_places(trace);
-}
-
-/* A step, named by its actor and how many steps that had done. */
-static uint64_t hash_step(uint64_t hash, const grout_step *step) {
-    return grout_hash__word(grout_hash__word(hash, step->actor), step->ordinal);
-}
-
-/* The answers that decided something, each named by the step that got it. */
-static uint64_t sum_answers(const grout_trace *trace) {
-    uint64_t sum = 0, kept = 0;
-    for (size_t i = 0; i < trace->steps.count; i++) {
-        const grout_step *step = &trace->steps.items[i];
-        kept += step->is_idle ? 0 : 1;
-        if (!step->is_idle && step->answer != GROUT_ANSWER_NONE) {
-            sum += grout_hash__word(hash_step(step->resource, step), step->answer);
-        }
-    }
-    return sum + kept;
-}
-
-/* The pairs that could be reversed, and the answers. */
-uint64_t grout_trace__get_signature(const grout_trace *trace) {
-    uint64_t sum = sum_answers(trace);
-    for (size_t i = 0; i < trace->reversals.count; i++) {
-        const grout_step *first = &trace->steps.items[trace->reversals.items[i].first];
-        const grout_step *second = &trace->steps.items[trace->reversals.items[i].second];
-        const uint64_t pair = hash_step(hash_step(first->resource, first), second);
-        sum += grout_hash__word(pair, (uint64_t)first->kind << 8 | second->kind);
-    }
-    return sum;
 }

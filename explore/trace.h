@@ -24,9 +24,6 @@ typedef enum grout_step_kind {
  * completed; it is a test that was true. */
 enum { GROUT_LOOK_LANDED = 1, GROUT_LOOK_TESTED = 2 };
 
-/* What a step was answered where a GPU may say either. */
-typedef enum grout_answer { GROUT_ANSWER_NONE, GROUT_ANSWER_NO, GROUT_ANSWER_YES } grout_answer;
-
 /* One operation on one resource. */
 typedef struct grout_step {
     uint64_t resource;
@@ -36,14 +33,13 @@ typedef struct grout_step {
     uint32_t epoch;
     uint32_t number;
     uint8_t kind;      /* grout_step_kind */
-    uint32_t ordinal;  /* settled: steps of the actor before, without those that only waited */
-    uint8_t answer;    /* grout_answer */
     bool is_idle;      /* its actor was back at the same look with the same values after it, and
                           had changed nothing: it has only waited */
     uint64_t look;     /* place and values of a look; 0: none */
     uint64_t before;   /* the actor's step before, on any resource, plus 1 */
     uint64_t previous; /* the actor's step before on this resource, plus 1 */
     size_t decision;   /* decisions made up to here */
+    size_t learnt;     /* the newest decision of a step of another actor that it knows */
 } grout_step;
 
 /* Two steps on one resource that nothing orders and that do not commute: the earlier first. */
@@ -76,12 +72,12 @@ typedef struct grout_trace {
     GROUT_ARRAY(grout_taking) takings;
     GROUT_ARRAY(uint32_t) serials;
     GROUT_ARRAY(grout_visitor) visitors;
-    uint64_t *table; /* resource -> its first visitor, plus 1: open addressing */
+    GROUT_ARRAY(uint64_t) lasts; /* of each actor that has done one, its newest step */
+    uint64_t *table;             /* resource -> its first visitor, plus 1: open addressing */
     size_t table_size, table_used;
-    size_t answer_count; /* decisions up to the last answer that a step has taken */
-    uint64_t place;      /* whose order is a matter of chance; 0: none */
-    bool has_places;     /* more than one of those */
-    bool has_bulk;       /* reductions in flight: the order in which they land shows */
+    uint64_t place;  /* whose order is a matter of chance; 0: none */
+    bool has_places; /* more than one of those */
+    bool has_bulk;   /* reductions in flight: the order in which they land shows */
     GROUT_ARRAY(grout_op_id)
     again; /* ops that have looked again, with the same values: each once */
     bool has_failed;
@@ -94,7 +90,7 @@ void grout_trace__deinit(grout_trace *trace);
 /* After the run: drops pairs of signals that every wait took or left together, and finds the places
  * (barriers, semaphores, elements) of which the order is a matter of chance. */
 void grout_trace__settle(grout_trace *trace);
-/* Equal for two runs that order all steps that do not commute in the same way. */
-uint64_t grout_trace__get_signature(const grout_trace *trace);
+/* Whether later steps can see a difference if two steps on one resource change places. */
+bool grout_trace__is_dependent(const grout_step *first, const grout_step *second);
 
 #endif
