@@ -110,6 +110,10 @@ FINDERS = {
                         (sys.executable, "{tests}/differential/ptx/drawn_ptx.py", *GROUT, "--random",
                          "{build}/tests/random/check_random", "--synchronised", "{build}/tests/random/check_synchronised"),
                         r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
+    # --first FIRST --count COUNT --interleavings N
+    "explored": Finder("tests/differential/ptx/explored.py",
+                       (sys.executable, "{tests}/differential/ptx/explored.py", *GROUT),
+                       r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
     # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
                      (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),
