@@ -48,14 +48,17 @@ typedef struct explorer {
     GROUT_ARRAY(grout_sleeper) sleepers; /* of the last run */
     GROUT_ARRAY(uint64_t) identities;    /* of all findings so far */
     grout_attempts attempts;
-    grout_ahead *ahead; /* NULL: nothing is run ahead */
-    bool holds_witness; /* the launch's arrays are as the last witness left them */
-    bool was_cut;       /* a run was interrupted: there are no more */
-    bool is_over;       /* by the steps that are left: nothing is known of it */
-    bool has_bulk;      /* the order in which reductions in flight land shows */
-    bool counts_turns;  /* it matters how often an actor has looked in vain */
-    bool *is_asked;     /* by op: whether it counts turns is known */
-    uint64_t place;     /* whose order is a matter of chance */
+    grout_ahead *ahead;  /* NULL: nothing is run ahead */
+    bool holds_witness;  /* the launch's arrays are as the last witness left them */
+    bool was_cut;        /* a run was interrupted: there are no more */
+    bool is_capped;      /* not all that is to be tried is kept: it has no steps left */
+    bool is_over;        /* by the steps that are left: nothing is known of it */
+    bool has_bulk;       /* the order in which reductions in flight land shows */
+    bool has_mixed;      /* atomics of several elements may mix */
+    bool has_weak_edges; /* of the kernel's text: orders.h */
+    bool counts_turns;   /* it matters how often an actor has looked in vain */
+    bool *is_asked;      /* by op: whether it counts turns is known */
+    uint64_t place;      /* whose order is a matter of chance */
 } explorer;
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -343,10 +346,28 @@ static bool want_others(explorer *it, const grout_decisions *decisions) {
     return !has_failed;
 }
 
+/* Schedules for which the steps that are left may be enough. */
+static uint64_t count_affordable(const explorer *it) {
+    const grout_exploration *out = it->out;
+    const uint64_t most = it->options->max_steps, runs = out->schedules + out->random_schedules;
+    return most == 0            ? UINT64_MAX
+           : most <= out->steps ? 0
+                                : (most - out->steps) / (out->steps / (runs + 1) + 1) + 1;
+}
+
+/* A ticket of thousands of CTAs has millions of pairs: where there are more than can be run, the
+ * last ones are kept, which are tried first. */
 static bool want_reversals(explorer *it, const grout_trace *trace) {
+    const uint64_t most = count_affordable(it);
+    const size_t count = trace->reversals.count;
     bool is_good = true;
-    for (size_t i = 0; is_good && i < trace->reversals.count; i++) {
-        is_good = want_reversal(it, trace, &trace->reversals.items[i]);
+    for (size_t i = 0; is_good && i < count; i++) {
+        const grout_reversal *reversal = &trace->reversals.items[count > most ? count - 1 - i : i];
+        if (count > most && it->out->left >= most) {
+            it->is_capped = true;
+            break;
+        }
+        is_good = want_reversal(it, trace, reversal);
     }
     return is_good;
 }
@@ -471,8 +492,9 @@ static bool note_turns(explorer *it, const grout_trace *trace) {
 /* What no run of ours shows, though a GPU may. */
 static void note_limits(explorer *it, const grout_trace *trace) {
     it->has_bulk |= trace->has_bulk;
-    it->out->is_interleaved |=
-        trace->has_places || (it->place != 0 && trace->place != 0 && trace->place != it->place);
+    it->has_mixed |= trace->has_mixed;
+    it->out->is_interleaved |= trace->has_places || (trace->has_weak && it->has_weak_edges) ||
+                               (it->place != 0 && trace->place != 0 && trace->place != it->place);
     it->place = trace->place != 0 ? trace->place : it->place;
 }
 
@@ -515,7 +537,7 @@ static bool explore_rest(explorer *it) {
         bool represents_rest = false, has_failed = false;
         uint32_t ahead = 0;
         if (!choose_next(it, &next, &ahead, &has_failed)) {
-            it->out->is_complete = true;
+            it->out->is_complete = !it->is_capped;
             break;
         }
         run_ahead(it, &scratch);
@@ -556,6 +578,9 @@ static const char *find_gap(const explorer *it) {
     }
     if (it->counts_turns) {
         return "how often a loop looks for something decides what happens after it";
+    }
+    if (it->has_mixed) {
+        return "the elements of an atomic may be done at different times";
     }
     if (it->launch->timing != GROUT_TIMING_LAZY &&
         grout_orders__has_tests(it->launch->module, it->launch->kernel)) {
@@ -611,6 +636,7 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
                                    options->outcome != NULL);
     it.is_asked =
         grout__new(launch->allocator, grout_module_get_op_count(launch->module), sizeof(bool));
+    it.has_weak_edges = grout_orders__have_weak_edges(launch->module, launch->kernel);
     it.attempts =
         (grout_attempts){.launch = launch,
                          .options = options,
@@ -627,7 +653,8 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
 bool grout_exploration_holds_for_interleavings(const grout_exploration *exploration) {
     GROUT_ASSERT(exploration->failing <= exploration->schedules);
     return exploration->is_complete &&
-           (exploration->failing == 0 || exploration->failing == exploration->schedules);
+           (exploration->failing == 0 ? exploration->random_failing == 0
+                                      : exploration->failing == exploration->schedules);
 }
 
 bool grout_exploration_holds(const grout_exploration *exploration) {

@@ -93,6 +93,27 @@ bool grout_orders__has_tests(const grout_module *module, grout_kernel_id kernel)
     return false;
 }
 
+/* Whether others may hear of what came before an op in time only: it says so, only near ones do, or
+ * an engine makes its arrival. */
+static bool is_weak(const grout_module *module, const grout_op *op) {
+    const grout_choice scope = grout_op_get_choice(module, op, GROUT_ATTR_SCOPE);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL &&
+           (sync->arrival == GROUT_SYNC_ARRIVAL_LATER ||
+            grout_op_get_choice(module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED ||
+            scope == GROUT_CHOICE_SCOPE_CTA || scope == GROUT_CHOICE_SCOPE_CLUSTER);
+}
+
+bool grout_orders__have_weak_edges(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (is_in_kernel(module, kernel, op) && is_weak(module, op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id kernel) {
     return has_requests(module, kernel) ? "launch control may hand out other clusters, or none"
                                         : NULL;

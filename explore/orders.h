@@ -18,6 +18,9 @@ const char *grout_orders__find_gap(const grout_module *module, grout_kernel_id k
 bool grout_orders__have_choices(const grout_module *module, grout_kernel_id kernel);
 /* Whether the kernel's text tests a barrier. */
 bool grout_orders__has_tests(const grout_module *module, grout_kernel_id kernel);
+/* Whether the kernel's text has an arrival, signal or wait that is relaxed, of a scope that may be
+ * too narrow, or an engine's: what is known along it may be known in time only. */
+bool grout_orders__have_weak_edges(const grout_module *module, grout_kernel_id kernel);
 /* By object that has bytes of its own, grout_order_kind; counts_arrays: whatever arrays hold in the
  * end is asked for. The caller gives it to grout__free. NULL without memory. */
 uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,

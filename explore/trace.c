@@ -101,6 +101,13 @@ static bool is_known(const grout_clocks *clocks, const grout_step *step) {
     return known != NULL && known[step->component] >= step->epoch;
 }
 
+/* The same of what it has done to memory. */
+static bool is_released(const grout_clocks *clocks, const grout_step *step) {
+    const uint32_t *known = clocks == NULL ? NULL : grout_clocks_find_known(clocks, step->cluster);
+    return step->memory.width == 0 ||
+           (known != NULL && known[step->memory.component] >= step->memory.epoch);
+}
+
 static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
     if (!GROUT_ARRAY_RESERVE(&trace->reversals, trace->allocator, 1)) {
         return false;
@@ -127,6 +134,24 @@ static bool pair_with(grout_trace *trace, const grout_visitor *visitor, uint64_t
     return true;
 }
 
+/* Whether an atomic comes after rivals of the visitor by edges that carry no memory: a GPU may show
+ * them in the other order all the same, and no run of ours does. */
+static bool is_after_weakly(const grout_trace *trace, const grout_visitor *visitor,
+                            const grout_step *step, const grout_clocks *clocks) {
+    uint64_t at = step->memory.width == 0 ? 0 : visitor->step + 1;
+    while (at != 0) {
+        const grout_step *rival = &trace->steps.items[at - 1];
+        if (is_released(clocks, rival)) {
+            return false; /* and so are those before it */
+        }
+        if (is_known(clocks, rival) && is_dependent(rival, step)) {
+            return true;
+        }
+        at = rival->previous;
+    }
+    return false;
+}
+
 /* Pairs a step with the rivals of each other actor. */
 static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clocks *clocks) {
     GROUT_ASSERT(index < trace->steps.count);
@@ -134,7 +159,11 @@ static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clock
     size_t slot = find_slot(trace, step->resource);
     for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors.items[i - 1].next) {
         const grout_visitor *visitor = &trace->visitors.items[i - 1];
-        if (visitor->actor != step->actor && !pair_with(trace, visitor, index, clocks)) {
+        if (visitor->actor == step->actor) {
+            continue;
+        }
+        trace->has_weak = trace->has_weak || is_after_weakly(trace, visitor, step, clocks);
+        if (!pair_with(trace, visitor, index, clocks)) {
             return false;
         }
     }
@@ -191,9 +220,10 @@ static bool set_last(grout_trace *trace, uint64_t index) {
     return true;
 }
 
-/* clocks: of the actor; NULL for what it could not do. */
+/* clocks: of the actor; NULL for what it could not do. memory: NULL if it is no atomic. */
 static bool add_step_of(grout_trace *trace, const grout_origin *origin, const grout_clocks *clocks,
-                        uint64_t resource, grout_step_kind kind, uint32_t number) {
+                        uint64_t resource, grout_step_kind kind, uint32_t number,
+                        const grout_step_memory *memory) {
     const grout_clock_shape *shape = &trace->info.shape;
     if (!GROUT_ARRAY_RESERVE(&trace->steps, trace->allocator, 1)) {
         return false;
@@ -213,6 +243,9 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
                          .decision = trace->decisions->count,
                          .learnt =
                              find_learnt(trace, origin->cta * trace->local_actors + local, clocks)};
+    if (memory != NULL) {
+        step->memory = *memory;
+    }
     grout_visitor *visitor = find_visitor(trace, resource, step->actor);
     if (visitor == NULL || !set_last(trace, index) || !find_reversals(trace, index, clocks)) {
         return false;
@@ -266,6 +299,34 @@ static bool note_again(grout_trace *trace, grout_op_id op) {
     return true;
 }
 
+/* What an atomic works on: its bytes are counted from the root's. */
+static grout_step_memory get_memory(const grout_trace *trace, const grout_access *access) {
+    const grout_module *module = trace->info.module;
+    const grout_object_id root = grout_object_get_root(module, access->object);
+    const grout_run *first = &access->runs[0], *last = &access->runs[access->run_count - 1];
+    const int64_t start = root == access->object ? 0
+                                                 : grout_object_get_offset(module, access->object) -
+                                                       grout_object_get_offset(module, root);
+    const int64_t end = last->base + (last->count - 1) * last->stride + last->length;
+    return (grout_step_memory){.width = access->atomic_width,
+                               .component = access->stamp.component,
+                               .epoch = access->stamp.number,
+                               .low = (uint64_t)(start + first->base),
+                               .high = (uint64_t)(start + end),
+                               .touched_low = UINT64_MAX};
+}
+
+/* The same of a semaphore, which is one element. */
+static grout_step_memory get_units(const grout_trace *trace, const grout_event *event) {
+    const grout_clock_shape *shape = &trace->info.shape;
+    const uint32_t actor = grout_clock_actor(shape, event->origin.cta % shape->cta_count,
+                                             get_local(trace, &event->origin));
+    grout_step_memory memory = {.width = 1, .high = 1, .touched_low = UINT64_MAX};
+    memory.component = grout_clock_g(shape, actor);
+    memory.epoch = event->clocks->known[memory.component];
+    return memory;
+}
+
 static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
                      grout_step_kind kind, uint32_t number) {
     if (event->clocks == NULL) {
@@ -274,7 +335,12 @@ static bool add_step(grout_trace *trace, const grout_event *event, uint64_t reso
     const uint32_t actor =
         event->origin.cta * trace->local_actors + get_local(trace, &event->origin);
     const uint64_t index = trace->steps.count, self = get_resource(RESOURCE_ACTOR, actor, 0, 0);
-    if (!add_step_of(trace, &event->origin, event->clocks, resource, kind, number)) {
+    const bool is_atomic = event->kind == GROUT_EVENT_ACCESS && event->u.access->is_atomic;
+    const grout_step_memory memory = is_atomic ? get_memory(trace, event->u.access)
+                                     : kind == GROUT_STEP_SIGNAL || kind == GROUT_STEP_LOOK
+                                         ? get_units(trace, event)
+                                         : (grout_step_memory){0};
+    if (!add_step_of(trace, &event->origin, event->clocks, resource, kind, number, &memory)) {
         return false;
     }
     grout_visitor *own = find_visitor(trace, self, actor);
@@ -351,16 +417,6 @@ static uint32_t get_update_kind(const grout_trace *trace, const grout_op *op,
                : (uint32_t)update | (uint32_t)dtype << 8;
 }
 
-/* The byte of an access's first element, counted from the root's. */
-static uint64_t get_first_byte(const grout_trace *trace, const grout_access *access,
-                               grout_object_id root) {
-    const grout_module *module = trace->info.module;
-    const int64_t start = root == access->object ? 0
-                                                 : grout_object_get_offset(module, access->object) -
-                                                       grout_object_get_offset(module, root);
-    return (uint64_t)(start + access->runs[0].base);
-}
-
 /* Whether an object has more than one element: its order as a whole is that of several places. */
 static bool has_elements(const grout_trace *trace, grout_object_id object) {
     const grout_type *type = grout_object_get_type(trace->info.module, object);
@@ -389,10 +445,9 @@ static bool note_atomic(grout_trace *trace, const grout_event *event) {
                                            : GROUT_STEP_UPDATE,
                         is_fetch(op) ? 0 : get_update_kind(trace, op, access->object));
     }
-    return add_step(
-        trace, event,
-        get_resource(RESOURCE_ELEMENT, owner, root, get_first_byte(trace, access, root)),
-        is_peek(trace, op) ? GROUT_STEP_PEEK : GROUT_STEP_FETCH, 0);
+    return add_step(trace, event,
+                    get_resource(RESOURCE_ELEMENT, owner, root, get_memory(trace, access).low),
+                    is_peek(trace, op) ? GROUT_STEP_PEEK : GROUT_STEP_FETCH, 0);
 }
 
 /* The answer of launch control is written. */
@@ -411,17 +466,17 @@ static bool note_blocked(grout_trace *trace, const grout_event *event,
         return add_step_of(
             trace, &thread->origin, NULL,
             get_resource(RESOURCE_SEMAPHORE, semaphore->cta, semaphore->object, semaphore->index),
-            GROUT_STEP_TAKE, 0);
+            GROUT_STEP_TAKE, 0, NULL);
     }
     if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         return add_step_of(trace, &thread->origin, NULL,
                            get_resource(RESOURCE_REGISTERS, thread->origin.cta, 0, 0),
-                           GROUT_STEP_TAKE, 0);
+                           GROUT_STEP_TAKE, 0, NULL);
     }
     return thread->state != GROUT_THREAD_BLOCKED_PARITY ||
            add_step_of(trace, &thread->origin, NULL,
                        get_resource(RESOURCE_BARRIER, thread->origin.cta, thread->element, 0),
-                       GROUT_STEP_PARITY, 0);
+                       GROUT_STEP_PARITY, 0, NULL);
 }
 
 static bool note_deadlock(grout_trace *trace, const grout_event *event) {
@@ -551,6 +606,34 @@ static bool is_of_memory(const grout_step *step) {
     return step->kind != GROUT_STEP_NAMED && step->resource != RESOURCE_CLUSTERS;
 }
 
+/* Notes the bytes of an atomic that a rival works on too. */
+static void touch(grout_step_memory *own, const grout_step_memory *rival) {
+    const uint64_t low = rival->low > own->low ? rival->low : own->low;
+    const uint64_t high = rival->high < own->high ? rival->high : own->high;
+    if (low < high) {
+        own->touched_low = low < own->touched_low ? low : own->touched_low;
+        own->touched_high = high > own->touched_high ? high : own->touched_high;
+    }
+}
+
+/* More than an element's bytes. */
+static bool is_mixed(const grout_step_memory *memory) {
+    return memory->touched_low < memory->touched_high &&
+           memory->touched_high - memory->touched_low > memory->width;
+}
+
+/* Whether an atomic of several elements races at more than one of them: each is an atomic of its
+ * own, and others may come in between. */
+static void find_mixed(grout_trace *trace) {
+    for (size_t i = 0; i < trace->reversals.count; i++) {
+        grout_step_memory *first = &trace->steps.items[trace->reversals.items[i].first].memory;
+        grout_step_memory *second = &trace->steps.items[trace->reversals.items[i].second].memory;
+        touch(first, second);
+        touch(second, first);
+        trace->has_mixed = trace->has_mixed || is_mixed(first) || is_mixed(second);
+    }
+}
+
 static void find_places(grout_trace *trace) {
     for (size_t i = 0; i < trace->reversals.count; i++) {
         const grout_step *step = &trace->steps.items[trace->reversals.items[i].second];
@@ -601,4 +684,5 @@ void grout_trace__settle(grout_trace *trace) {
     }
     trace->reversals.count = kept;
     find_places(trace);
+    find_mixed(trace);
 }

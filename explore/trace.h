@@ -24,6 +24,15 @@ typedef enum grout_step_kind {
  * completed; it is a test that was true. */
 enum { GROUT_LOOK_LANDED = 1, GROUT_LOOK_TESTED = 2 };
 
+/* What an atomic, a signal or a look at a semaphore works on, and where it is said that somebody
+ * has heard of it in memory. */
+typedef struct grout_step_memory {
+    uint32_t width;                     /* bytes of an element; 0: the step is no atomic */
+    uint32_t component, epoch;          /* counted in the cluster of the step */
+    uint64_t low, high;                 /* bytes of the root, from low to before high */
+    uint64_t touched_low, touched_high; /* settled: of them, those that rivals work on too */
+} grout_step_memory;
+
 /* One operation on one resource. */
 typedef struct grout_step {
     uint64_t resource;
@@ -40,6 +49,7 @@ typedef struct grout_step {
     uint64_t previous; /* the actor's step before on this resource, plus 1 */
     size_t decision;   /* decisions made up to here */
     size_t learnt;     /* the newest decision of a step of another actor that it knows */
+    grout_step_memory memory;
 } grout_step;
 
 /* Two steps on one resource that nothing orders and that do not commute: the earlier first. */
@@ -77,6 +87,8 @@ typedef struct grout_trace {
     size_t table_size, table_used;
     uint64_t place;  /* whose order is a matter of chance; 0: none */
     bool has_places; /* more than one of those */
+    bool has_weak;   /* an atomic has heard of another one in time, and maybe not in memory */
+    bool has_mixed;  /* an atomic of several elements races at more than one of them */
     bool has_bulk;   /* reductions in flight: the order in which they land shows */
     GROUT_ARRAY(grout_op_id)
     again; /* ops that have looked again, with the same values: each once */

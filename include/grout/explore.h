@@ -58,8 +58,9 @@ typedef struct grout_exploration {
     uint64_t left;     /* orders still to be tried, as far as they are known so far */
     bool is_certified; /* the first run was well synchronised: it represents all schedules */
     bool is_complete;  /* every schedule is equivalent to one that was run */
-    /* atomics, or tests and arrivals, of more than one place race: each interleaving of them was
-     * run, but a GPU may order two places in more ways than any interleaving does */
+    /* atomics, or tests and arrivals, of more than one place race, or an atomic has heard of
+     * another one in time only: each interleaving of them was run, but a GPU may order two places
+     * in more ways than any interleaving does */
     bool is_interleaved;
     const char *why_open; /* if it is not complete; a literal */
 } grout_exploration;

@@ -92,6 +92,12 @@ FINDERS = {
     # --first FIRST --count COUNT
     "releases": Finder("tests/certificates/releases.py", (sys.executable, "{tests}/certificates/releases.py", *GROUT),
                        r"^releases: (?P<all>\d+) lists, (?P<found>\d+) faults"),
+    # --first FIRST --count COUNT
+    "beside": Finder("tests/certificates/beside.py", (sys.executable, "{tests}/certificates/beside.py", *GROUT),
+                     r"^beside: (?P<all>\d+) lists, (?P<found>\d+) faults"),
+    # --first FIRST --count COUNT
+    "parts": Finder("tests/certificates/parts.py", (sys.executable, "{tests}/certificates/parts.py", *GROUT),
+                    r"^parts: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
     # FIRST COUNT
     "advice": Finder("tests/advice/drawn.py", (sys.executable, "{tests}/advice/drawn.py", *GROUT), PASSED),
     # FIRST COUNT
