@@ -95,8 +95,22 @@ def draw_launch(draw, launch, kinds, is_first, narrow):
             steps.insert(draw.randint(0, len(steps)), Step("op", "first", number, order, None))
 
 
+def draw_chance(draw):
+    """Whether the first grid writes is chance, and the second one writes too: no value goes by it."""
+    first, second = Launch("a"), Launch("b")
+    order, second.is_dependent = draw.choice((0, 1)), True
+    first.ctas = [[Step("op", "first", number, order, None)] for number in range(2)]
+    second.ctas = [[Step("op", "write", draw.randint(0, SIZE - 1), draw.randint(0, 4), None)]]
+    for steps in (*first.ctas, *second.ctas):
+        if draw.random() < 0.5:
+            steps.insert(draw.randint(0, 1), Step(draw.choice(("release", "trigger"))))
+    return [first, second]
+
+
 def draw_list(number):
     draw = random.Random(f"releases {number}")
+    if number % 10 == 0:
+        return draw_chance(draw)
     kinds = draw.choice((("write",), ("add", "write"), ("add",), ("add", "exchange"), ("max", "write"), ("ticket", "add")))
     narrow = 0.5 if draw.random() < 0.2 else 0
     launches = [Launch(name) for name in "abc"[:draw.choice((2, 2, 3))]]
