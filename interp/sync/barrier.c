@@ -219,7 +219,8 @@ static uint32_t *get_clocks(const contributor *who) {
 /*
  * An actor has arrived, and its clock covers all arrivals of a phase without bytes: it knows that
  * the phase is complete without waiting for it. It must know the same of the phase before, because
- * phases complete in order.
+ * phases complete in order; and where it does not see what engines have written in that one, it
+ * sees nothing more now.
  */
 static void learn_completion(const grout_cta *cta, const contributor *who, uint32_t element,
                              uint32_t number, uint32_t record) {
@@ -237,9 +238,14 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
                                  : grout_phase__clocks(grout_machine__phase(machine, record));
     bool had_bytes = is_complete ? (barrier->had_bytes >> (number & 1) & 1u) != 0
                                  : grout_machine__phase(machine, record)->had_bytes != 0;
-    if (!had_bytes && grout_order__is_known(&machine->plan->order, clocks, known)) {
-        grout_order__complete(&machine->plan->order, known, component,
-                              barrier->phase_base + number + 1);
+    if (had_bytes || !grout_order__is_known(&machine->plan->order, clocks, known)) {
+        return;
+    }
+    const uint32_t done = barrier->phase_base + number;
+    if (known[grout_clock_seen(&machine->plan->shape, component)] >= done) {
+        grout_order__complete(&machine->plan->order, known, component, done + 1);
+    } else {
+        grout_order__raise(&known[component], done + 1);
     }
 }
 

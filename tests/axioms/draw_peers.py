@@ -3,6 +3,8 @@ the CTA and to the other one, by every form of edge: somebody looks at it, or fi
 
 SPDX-License-Identifier: Apache-2.0
 """
+import random
+
 from draw_sync import PARAMS, Drawn
 
 WORDS = ("", "", " order(relaxed)", " scope(cta)", " scope(cluster)")
@@ -15,6 +17,7 @@ class Peers(Drawn):
     def __init__(self, seed):
         super().__init__("peers", seed, 2 * THREADS)
         self.fulls = self.signals = 0
+        self.again = random.Random("again %d" % seed)
         for _ in range(self.draw.randint(1, 2)):
             self.relay()
         for _ in range(self.draw.randint(0, 2)):
@@ -32,7 +35,7 @@ class Peers(Drawn):
 
     def relay(self):
         """A half is filled, one thread after another hears of it, and the last one uses it."""
-        half = self.half()
+        half, fulls = self.half(), self.fulls
         knows = self.fill(half)
         cta = knows // THREADS
         for _ in range(self.pick(1, 1, 2, 3)):
@@ -40,6 +43,8 @@ class Peers(Drawn):
             self.hand_over(knows, other)
             knows = other
         peer = "" if cta == knows // THREADS else ".cluster(%d)" % cta
+        if self.fulls > fulls and self.again.random() < 0.3:  # the next phase of the barrier that counted the bytes
+            self.lines[knows].append("barrier_arrive %%f%s[%d]" % (peer, fulls))
         self.lines[knows] += self.pick((), (), ("commit_smem",), ("commit_smem cluster",))
         self.lines[knows].append(self.say_use(peer, half))
 
