@@ -144,7 +144,7 @@ static bool is_after_weakly(const grout_trace *trace, const grout_visitor *visit
         if (is_released(clocks, rival)) {
             return false; /* and so are those before it */
         }
-        if (is_known(clocks, rival) && is_dependent(rival, step)) {
+        if (is_known(clocks, rival) && grout_trace__is_dependent(rival, step)) {
             return true;
         }
         at = rival->previous;
