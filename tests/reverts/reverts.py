@@ -98,6 +98,9 @@ FINDERS = {
     # --first FIRST --count COUNT
     "parts": Finder("tests/certificates/parts.py", (sys.executable, "{tests}/certificates/parts.py", *GROUT),
                     r"^parts: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
+    # --kind KIND --first FIRST --count COUNT
+    "choices": Finder("tests/certificates/choices.py", (sys.executable, "{tests}/certificates/choices.py", *GROUT),
+                      r"^choices: (?P<all>\d+) kernels, (?P<found>\d+) faults"),
     # FIRST COUNT
     "advice": Finder("tests/advice/drawn.py", (sys.executable, "{tests}/advice/drawn.py", *GROUT), PASSED),
     # FIRST COUNT
