@@ -83,7 +83,7 @@ const char *grout_ptx__get_limit(const ptx_order *order);
 
 /* Whether one of the lanes knows that a CTA of its cluster has begun. */
 bool grout_ptx__knows_begun(ptx_order *order, const ptx_actor *actor, uint32_t cta);
-/* The same of who has started an operation. */
+/* The same of the lanes that have started an operation. */
 bool grout_ptx__flight_knows_begun(const ptx_flight *flight, uint32_t cta);
 /* Lanes end. */
 bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor);
