@@ -40,7 +40,7 @@ typedef struct result {
     uint64_t schedules; /* explored; 0: there was no reason to */
 } result;
 
-/* Of all kernels: sums of seconds, and of logarithms of ratios. */
+/* Sums over all kernels: of seconds, and of logarithms of ratios. */
 typedef struct sums {
     uint32_t kernels, exploring;
     double checked_logs, exploring_logs; /* over a plain run; the latter where a check explores */

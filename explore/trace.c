@@ -220,10 +220,17 @@ static bool set_last(grout_trace *trace, uint64_t index) {
     return true;
 }
 
-/* clocks: of the actor; NULL for what it could not do. memory: NULL if it is no atomic. */
+/* What an actor does to a resource. */
+typedef struct doing {
+    uint64_t resource;
+    grout_step_kind kind;
+    uint32_t number;
+    grout_step_memory memory; /* zeros: it is no atomic */
+} doing;
+
+/* clocks: of the actor; NULL for what it could not do. */
 static bool add_step_of(grout_trace *trace, const grout_origin *origin, const grout_clocks *clocks,
-                        uint64_t resource, grout_step_kind kind, uint32_t number,
-                        const grout_step_memory *memory) {
+                        const doing *what) {
     const grout_clock_shape *shape = &trace->info.shape;
     if (!GROUT_ARRAY_RESERVE(&trace->steps, trace->allocator, 1)) {
         return false;
@@ -233,20 +240,18 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
         grout_clock_x(shape, grout_clock_actor(shape, origin->cta % shape->cta_count, local));
     uint64_t index = trace->steps.count++;
     grout_step *step = &trace->steps.items[index];
-    *step = (grout_step){.resource = resource,
+    *step = (grout_step){.resource = what->resource,
                          .actor = origin->cta * trace->local_actors + local,
                          .cluster = clocks == NULL ? 0 : clocks->cluster,
                          .component = component,
                          .epoch = clocks == NULL ? UINT32_MAX : clocks->known[component],
-                         .number = number,
-                         .kind = (uint8_t)kind,
+                         .number = what->number,
+                         .kind = (uint8_t)what->kind,
+                         .memory = what->memory,
                          .decision = trace->decisions->count,
                          .learnt =
                              find_learnt(trace, origin->cta * trace->local_actors + local, clocks)};
-    if (memory != NULL) {
-        step->memory = *memory;
-    }
-    grout_visitor *visitor = find_visitor(trace, resource, step->actor);
+    grout_visitor *visitor = find_visitor(trace, what->resource, step->actor);
     if (visitor == NULL || !set_last(trace, index) || !find_reversals(trace, index, clocks)) {
         return false;
     }
@@ -336,11 +341,13 @@ static bool add_step(grout_trace *trace, const grout_event *event, uint64_t reso
         event->origin.cta * trace->local_actors + get_local(trace, &event->origin);
     const uint64_t index = trace->steps.count, self = get_resource(RESOURCE_ACTOR, actor, 0, 0);
     const bool is_atomic = event->kind == GROUT_EVENT_ACCESS && event->u.access->is_atomic;
-    const grout_step_memory memory = is_atomic ? get_memory(trace, event->u.access)
-                                     : kind == GROUT_STEP_SIGNAL || kind == GROUT_STEP_LOOK
-                                         ? get_units(trace, event)
-                                         : (grout_step_memory){0};
-    if (!add_step_of(trace, &event->origin, event->clocks, resource, kind, number, &memory)) {
+    doing what = {.resource = resource, .kind = kind, .number = number};
+    if (is_atomic) {
+        what.memory = get_memory(trace, event->u.access);
+    } else if (kind == GROUT_STEP_SIGNAL || kind == GROUT_STEP_LOOK) {
+        what.memory = get_units(trace, event);
+    }
+    if (!add_step_of(trace, &event->origin, event->clocks, &what)) {
         return false;
     }
     grout_visitor *own = find_visitor(trace, self, actor);
@@ -461,22 +468,20 @@ static bool is_request(const grout_trace *trace, const grout_event *event) {
  * have blocked. */
 static bool note_blocked(grout_trace *trace, const grout_event *event,
                          const grout_thread_fact *thread) {
+    doing what = {.kind = GROUT_STEP_TAKE};
     if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         const grout_semaphore_fact *semaphore = &event->u.deadlock.semaphores[thread->element];
-        return add_step_of(
-            trace, &thread->origin, NULL,
-            get_resource(RESOURCE_SEMAPHORE, semaphore->cta, semaphore->object, semaphore->index),
-            GROUT_STEP_TAKE, 0, NULL);
+        what.resource =
+            get_resource(RESOURCE_SEMAPHORE, semaphore->cta, semaphore->object, semaphore->index);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        what.resource = get_resource(RESOURCE_REGISTERS, thread->origin.cta, 0, 0);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_PARITY) {
+        what.resource = get_resource(RESOURCE_BARRIER, thread->origin.cta, thread->element, 0);
+        what.kind = GROUT_STEP_PARITY;
+    } else {
+        return true;
     }
-    if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        return add_step_of(trace, &thread->origin, NULL,
-                           get_resource(RESOURCE_REGISTERS, thread->origin.cta, 0, 0),
-                           GROUT_STEP_TAKE, 0, NULL);
-    }
-    return thread->state != GROUT_THREAD_BLOCKED_PARITY ||
-           add_step_of(trace, &thread->origin, NULL,
-                       get_resource(RESOURCE_BARRIER, thread->origin.cta, thread->element, 0),
-                       GROUT_STEP_PARITY, 0, NULL);
+    return add_step_of(trace, &thread->origin, NULL, &what);
 }
 
 static bool note_deadlock(grout_trace *trace, const grout_event *event) {

@@ -89,8 +89,8 @@ void grout_flight__finish_groups(const grout_cta *cta, grout_engine engine, uint
                                  uint32_t last);
 void grout_flight__read_groups(const grout_cta *cta, grout_engine engine, uint32_t owner,
                                uint32_t last);
-/* The bytes of a full phase of an element, and of all phases before, land. Whether that has completed
- * one. */
+/* The bytes of a full phase of an element, and of all phases before, land. Whether that has
+ * completed one. */
 bool grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t phase);
 /* All of the CTA; those that touch the scope's objects or barriers, as it ends in a thread, or if
  * it is collective in all. */
