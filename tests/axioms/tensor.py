@@ -45,16 +45,28 @@ def list_followers(x, mask, accesses):
             if is_pipelined(x, z) and z.place == x.place and mask & ~z.mask == 0]
 
 
+def was_right(z, mask, accesses):
+    """Whether z, if it is a read, came after all that had been written in these columns. Else nobody knows what it has
+    read, and that it is over says nothing of a write."""
+    before = accesses[:accesses.index(z)]
+    return z.mode == "w" or all(
+        is_tensor_ordered(w, z, before) or is_vouched(w, z, before)
+        for w in before if w.mode == "w" and w.place == z.place and w.mask & mask)
+
+
 def is_vouched(x, y, accesses):
     """Whether a load, or an operand, that follows x is over before y, which writes over it."""
     shared = x.mask & y.mask
     return y.mode == "w" and any(z.mode == "r" and z.place == x.place and shared & ~z.mask == 0 and follows(x, z) and
-                                 y.tensor & z.bit for z in accesses)
+                                 y.tensor & z.bit and was_right(z, shared, accesses)
+                                 for z in accesses[accesses.index(x) + 1:])
 
 
 def is_tensor_ordered(x, y, accesses):
     """x before y: at once, or behind one that follows x in the pipeline, on all columns that the two share."""
-    return follows(x, y) or any(follows(z, y) for z in list_followers(x, x.mask & y.mask, accesses))
+    shared = x.mask & y.mask
+    return follows(x, y) or any(follows(z, y) and was_right(z, shared, accesses)
+                                for z in list_followers(x, shared, accesses))
 
 
 class TensorOps(ActorOps):

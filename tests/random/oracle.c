@@ -129,6 +129,37 @@ static bool end(void *self) {
     return true;
 }
 
+/* ---- done, and seen -------------------------------------------------------------------------- */
+
+static bool is_by_engine(const entry *e) {
+    return e->access.stamp.agent != GROUT_AGENT_ACTOR;
+}
+
+static bool looks(const entry *y) {
+    return !y->access.is_write || y->access.is_atomic;
+}
+
+/* Whether it has to see what was written there before. Who writes over it has not, but in tensor
+ * memory, where an MMA may add to what is there. */
+static bool has_to_see(const entry *y) {
+    return looks(y) || y->access.space == GROUT_SPACE_TMEM;
+}
+
+/* What says that y knows x to be done: of what an engine did in the memory of a CTA there is a
+ * counter that every edge carries, and one that goes to another CTA only by edges of memory. */
+static uint32_t get_counter(const oracle *it, const entry *x, bool is_seen) {
+    const uint32_t component = x->access.stamp.component;
+    return is_seen && is_by_engine(x) && x->access.space != GROUT_SPACE_GMEM
+               ? grout_clock_seen(&it->shape, component)
+               : component;
+}
+
+/* Whether y sees what x has written, or what x has read, as far as y has to. */
+static bool sees(const oracle *it, const entry *x, const entry *y) {
+    return x->access.space == GROUT_SPACE_GMEM || !has_to_see(y) ||
+           y->knowns[0].happened[get_counter(it, x, true)] >= x->access.stamp.number;
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 static bool has_reached(const oracle *it, const entry *y, const entry *x, bool published) {
@@ -227,7 +258,8 @@ static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
 static bool is_ordered_in_tmem(const oracle *it, const entry *x, const entry *y) {
     const grout_stamp *stamp = &x->access.stamp;
     const uint32_t over = grout_clock_admitted(&it->shape, stamp->component);
-    return y->admitted[over] >= stamp->number || are_pipelined(it, x, y);
+    const bool is_shown = !x->access.is_write || sees(it, x, y);
+    return (y->admitted[over] >= stamp->number && is_shown) || are_pipelined(it, x, y);
 }
 
 static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
@@ -239,9 +271,11 @@ static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
         is_published = has_reached(it, y, x, true);
     } else if (y->cluster == x->cluster) {
         const uint32_t *clock = y->smem[x->access.owner % it->shape.cta_count];
-        is_published = clock[x->access.stamp.component] >= x->access.stamp.number;
+        is_published = clock[get_counter(it, x, x->access.is_write && has_to_see(y))] >=
+                       x->access.stamp.number;
     }
-    return is_before(x, y, has_reached(it, y, x, false), is_published);
+    return is_before(x, y, has_reached(it, y, x, false), is_published) &&
+           (!x->access.is_write || sees(it, x, y));
 }
 
 static bool holds(const oracle *it, const entry *x, const entry *y) {
@@ -320,13 +354,15 @@ static void compare_with_history(oracle *it, const grout_event *event) {
     }
 }
 
-/* Whether an access between the two is in order with both, and so covers the first. */
+/* Whether an access between the two is in order with both, and so covers the first. A read shows
+ * what it has read to those who look only along edges that carry memory. */
 static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint32_t y) {
     const entry *first = &it->entries[list[x]], *then = &it->entries[list[y]];
     for (uint32_t i = x + 1; i < y; i++) {
         const entry *between = &it->entries[list[i]];
         if ((first->access.is_write || between->access.is_write) &&
             is_ordered(it, first, between) && is_ordered(it, between, then) &&
+            (!looks(then) || sees(it, between, then)) &&
             (first->access.space != GROUT_SPACE_GMEM || between->access.is_write)) {
             return true;
         }
