@@ -222,7 +222,7 @@ class ActorOps:
                 self.observed.add(frozenset((old.line, new.line)))
             return
         ruling = order.find_ruling(old, new, state.fences, self.program.cluster)
-        if not ruling and self.is_vouched(state, old, new):
+        if not ruling and (self.is_vouched(state, old, new) or self.is_written_over(state, old, new)):
             ruling = "vouched"
         if not ruling and is_queued(state, old, new):
             ruling = "queue"
@@ -238,6 +238,14 @@ class ActorOps:
         known = new.know.here if order.looks(new) else new.know.time
         return any(a.is_async and (a.mode != "r" or old.mode != "r") and a.place == old.place and not shared & ~a.mask
                    and order.is_ordered(old, a, state.fences) and known & a.bit for a in state.accesses)
+
+    def is_written_over(self, state, old, new):
+        """Whether another write, which new comes after, has taken the place of all of it: in time, which is enough for who
+        writes over what an engine has written."""
+        shared = old.mask & new.mask
+        return old.place[0] == "smem" and any(
+            a.mode == "w" and a.place == old.place and not shared & ~a.mask and order.is_ordered(a, new, state.fences)
+            and order.find_ruling(old, a, state.fences, self.program.cluster) == "time" for a in state.accesses)
 
     def fence(self, state, actor, it):
         bit = self.event(state, actor, "fence", actor.pc)
