@@ -5,8 +5,9 @@
 #include "alloc.h"
 #include "invariant.h"
 
-/* Why a step comes after one that was taken asleep. */
-enum { AFTER_NONE = 0, AFTER_SEVERAL = UINT32_MAX }; /* else: after that step alone, plus 1 */
+/* Why a step comes after one that was taken asleep: it is of an actor that has done such a step, or
+ * it does not commute with one. */
+typedef enum after { AFTER_NONE, AFTER_RIVAL, AFTER_OWN } after;
 
 /* The first step of the actor from there on that did not only wait; the number of steps if there is
  * none. */
@@ -55,40 +56,37 @@ static bool is_asleep(const grout_trace *trace, const grout_sleeper *sleeper, si
 
 /* Marks the steps that were taken asleep. */
 static void find_asleep(const grout_trace *trace, const grout_sleeper *sleepers, size_t count,
-                        uint32_t *after) {
+                        uint8_t *why) {
     for (size_t i = 0; i < count; i++) {
         const size_t start = find_start(trace, sleepers[i].decision);
         const size_t at = find_first(trace, &sleepers[i], start);
-        if (at < trace->steps.count && after[at] == AFTER_NONE &&
-            is_asleep(trace, &sleepers[i], start, at)) {
-            after[at] = AFTER_SEVERAL;
+        if (at < trace->steps.count && is_asleep(trace, &sleepers[i], start, at)) {
+            why[at] = AFTER_OWN;
         }
     }
 }
 
-/* What a step comes after, by the steps of its resource that it does not commute with. */
-static uint32_t look_back(const grout_trace *trace, size_t at, const uint32_t *after,
-                          const uint8_t *is_sleeping) {
+static after look_back(const grout_trace *trace, size_t at, const uint8_t *why) {
     const grout_step *step = &trace->steps.items[at];
-    uint32_t found = AFTER_NONE;
-    if (step->before != 0 && after[step->before - 1] != AFTER_NONE) {
-        return AFTER_SEVERAL;
+    if (step->before != 0 && why[step->before - 1] != AFTER_NONE) {
+        return AFTER_OWN;
     }
-    for (size_t i = 0; i < at && found != AFTER_SEVERAL; i++) {
-        const grout_step *other = &trace->steps.items[i];
-        if (after[i] != AFTER_NONE && other->actor != step->actor && are_dependent(other, step)) {
-            found = found == AFTER_NONE && is_sleeping[i] ? (uint32_t)i + 1 : AFTER_SEVERAL;
+    for (size_t i = 0; i < at; i++) {
+        if (why[i] != AFTER_NONE && are_dependent(&trace->steps.items[i], step)) {
+            return AFTER_RIVAL;
         }
     }
-    return found;
+    return AFTER_NONE;
 }
 
-static void drop_reversals(grout_trace *trace, const uint32_t *after) {
+/* Of a step that nothing but its rivals holds back, the run in which it comes before the one that
+ * was asleep is a new one. */
+static void drop_reversals(grout_trace *trace, const uint8_t *why, const uint8_t *is_sleeping) {
     size_t kept = 0;
     for (size_t i = 0; i < trace->reversals.count; i++) {
         const grout_reversal reversal = trace->reversals.items[i];
-        const uint32_t why = after[reversal.second];
-        if (why == AFTER_NONE || (why != AFTER_SEVERAL && why == reversal.first + 1)) {
+        const uint8_t second = why[reversal.second];
+        if (second == AFTER_NONE || (second == AFTER_RIVAL && is_sleeping[reversal.first] != 0)) {
             trace->reversals.items[kept++] = reversal;
         }
     }
@@ -100,18 +98,18 @@ bool grout_trace__drop_asleep(grout_trace *trace, const grout_sleeper *sleepers,
     if (count == 0 || steps == 0 || trace->reversals.count == 0) {
         return true;
     }
-    uint32_t *after = grout__new(trace->allocator, steps, sizeof *after);
+    uint8_t *why = grout__new(trace->allocator, steps, sizeof *why);
     uint8_t *is_sleeping = grout__new(trace->allocator, steps, sizeof *is_sleeping);
-    if (after != NULL && is_sleeping != NULL) {
-        find_asleep(trace, sleepers, count, after);
+    if (why != NULL && is_sleeping != NULL) {
+        find_asleep(trace, sleepers, count, why);
         for (size_t i = 0; i < steps; i++) {
-            is_sleeping[i] = after[i] != AFTER_NONE;
-            after[i] = is_sleeping[i] ? AFTER_SEVERAL : look_back(trace, i, after, is_sleeping);
+            is_sleeping[i] = why[i] != AFTER_NONE;
+            why[i] = is_sleeping[i] != 0 ? (uint8_t)AFTER_OWN : (uint8_t)look_back(trace, i, why);
         }
-        drop_reversals(trace, after);
+        drop_reversals(trace, why, is_sleeping);
     }
-    const bool is_good = after != NULL && is_sleeping != NULL;
-    grout__free(after);
+    const bool is_good = why != NULL && is_sleeping != NULL;
+    grout__free(why);
     grout__free(is_sleeping);
     return is_good;
 }

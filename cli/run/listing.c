@@ -300,10 +300,19 @@ static bool renew_array(const grout_listing *listing, grout_launch_id first,
     return is_good;
 }
 
+/* Whether each launch that may run beside has a ledger: on a device none has. */
+static bool have_ledgers(const grout_listing *listing, grout_launch_id first) {
+    bool have = true;
+    for (grout_launch_id id = first; id < listing->at; id++) {
+        have = have && listing->ledgers[id] != NULL;
+    }
+    return have;
+}
+
 /* The same for all arrays, where the launch right before lets the one at hand know anything. */
 static bool renew_contents(const grout_listing *listing, grout_launch_id first) {
-    const bool is_needed =
-        first < listing->at && grout_ledger_hands_on(listing->ledgers[listing->at - 1]);
+    const bool is_needed = first < listing->at && have_ledgers(listing, first) &&
+                           grout_ledger_hands_on(listing->ledgers[listing->at - 1]);
     bool is_good = true;
     for (size_t i = 0; is_needed && is_good && i < listing->array_count; i++) {
         is_good = renew_array(listing, first, &listing->arrays[i]);
@@ -338,7 +347,9 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
         listing->earlier[i] = (grout_earlier_launch){
             .ledger = listing->ledgers[id], .params = map, .open = listing->open[id]};
     }
-    grout_ledger_order(listing->earlier, count);
+    if (have_ledgers(listing, first)) {
+        grout_ledger_order(listing->earlier, count);
+    }
     if (!renew_contents(listing, first)) {
         return false;
     }

@@ -165,8 +165,11 @@ static void an_order_is_said_where_there_is_one(const op_facts *it) {
     bool has_side = it->sync != NULL && it->line.side != GROUT_SYNC_SIDE_NONE;
     bool is_wide =
         it->line.scope == GROUT_SYNC_SCOPE_SHARERS || it->line.scope == GROUT_SYNC_SCOPE_SYS;
-    expect(it, takes(it, GROUT_ATTR_BIT(ORDER)), has_side || is_update,
-           "it takes order(..): SIDE says what it is without, or it is a GROUT_ATOMIC");
+    bool is_start =
+        is_mode(it, MODE(POSTS)) && is_object(it, OBJECT(GRIDS)); /* releases if asked */
+    expect(it, takes(it, GROUT_ATTR_BIT(ORDER)), has_side || is_update || is_start,
+           "it takes order(..): SIDE says what it is without, it is a GROUT_ATOMIC, or it lets a "
+           "grid begin");
     expect(it, takes(it, GROUT_ATTR_BIT(SCOPE)), (has_side && is_wide) || is_update,
            "it takes scope(..): its SIDE is not NONE, and its SCOPE not a fixed one");
     expect(it, takes(it, GROUT_ATTR_BIT(ORDER)) && it->sync != NULL,
