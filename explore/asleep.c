@@ -79,8 +79,8 @@ static after look_back(const grout_trace *trace, size_t at, const uint8_t *why) 
     return AFTER_NONE;
 }
 
-/* Of a step that nothing but its rivals holds back, the run in which it comes before the one that
- * was asleep is a new one. */
+/* A run in which a step comes before the one that was asleep is new, if nothing but its rivals
+ * holds the step back. */
 static void drop_reversals(grout_trace *trace, const uint8_t *why, const uint8_t *is_sleeping) {
     size_t kept = 0;
     for (size_t i = 0; i < trace->reversals.count; i++) {
