@@ -311,12 +311,12 @@ static bool add_goals(explorer *it, choice *wanted, const choice *from) {
     return is_good;
 }
 
-/* Where the last run got an answer that the one before did not get, the other one is to be tried:
- * of the answers before the node end. What the run was to reverse is still to be reversed then. */
-static bool want_answers(explorer *it, size_t end) {
+/* Where the last run got an answer that the one before did not get, the other one is to be tried.
+ * What the run was to reverse is still to be reversed then. */
+static bool want_answers(explorer *it) {
     const choice *tried = get_tried(it);
     bool is_good = true;
-    for (size_t i = it->shared_count; is_good && i < end; i++) {
+    for (size_t i = it->shared_count; is_good && i < it->nodes.count; i++) {
         const uint32_t chosen = it->nodes.items[i].chosen;
         const uint32_t other = chosen == GROUT_DECISION_NO ? GROUT_DECISION_YES : GROUT_DECISION_NO;
         bool has_failed = false;
@@ -508,7 +508,7 @@ static bool follow(explorer *it, grout_attempt *attempt) {
     note_limits(it, &attempt->trace);
     return note_turns(it, &attempt->trace) &&
            grout_trace__drop_asleep(&attempt->trace, it->sleepers.items, it->sleepers.count) &&
-           want_answers(it, it->nodes.count) && want_reversals(it, &attempt->trace);
+           want_answers(it) && want_reversals(it, &attempt->trace);
 }
 
 /* One schedule, from run to what it asks to be tried. */

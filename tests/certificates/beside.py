@@ -11,15 +11,13 @@ usage: beside.py --grout PATH [--first N] [--count N] [--keep FOLDER]
 
 SPDX-License-Identifier: Apache-2.0
 """
-import argparse
-import collections
 import os
 import random
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
+import by_number
 from running import Crash, call
 
 RUNS = ([], ["--timing", "eager"], ["--schedule", "random", "--seed", "4"], ["--no-explore"], ["--explore", "--budget", "2"])
@@ -119,30 +117,8 @@ def check(grout, number, folder, tally, keep):
     tally["lists"] += 1
     tally["by chance"] += len(drawn.list_outcomes()) > 1
     tally["surely awaited"] += drawn.is_surely_awaited()
-    if faults:
-        print(f"list {number}: {faults[0]}" + (f" and {len(faults) - 1} more" if len(faults) > 1 else ""), flush=True)
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            with open(os.path.join(keep, f"beside_{number}.grout"), "w", encoding="utf-8") as file:
-                file.write("".join(f"// {fault}\n" for fault in faults) + text)
-    return bool(faults)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--grout", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--keep")
-    arguments = parser.parse_args()
-    tally, faults = collections.Counter(), 0
-    with tempfile.TemporaryDirectory(prefix="grout-beside-") as folder:
-        for number in range(arguments.first, arguments.first + arguments.count):
-            faults += check(os.path.abspath(arguments.grout), number, folder, tally, arguments.keep)
-    print(", ".join(f"{count} {what}" for what, count in tally.items()))
-    print(f"beside: {tally['lists']} lists, {faults} faults")
-    return 1 if faults else 0
+    return by_number.tell("list", number, faults, keep, text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_number.main("beside", "lists", check, 200))

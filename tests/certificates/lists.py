@@ -14,15 +14,13 @@ usage: lists.py --grout PATH [--first N] [--count N] [--keep FOLDER]
 
 SPDX-License-Identifier: Apache-2.0
 """
-import argparse
-import collections
 import os
 import random
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
+import by_number
 from running import Crash, call
 
 RUNS = (["--timing", "lazy"], ["--timing", "eager"], ["--schedule", "random", "--seed", "3", "--timing", "random"],
@@ -305,30 +303,8 @@ def check(grout, number, folder, tally, keep):
     tally["by chance"] += any(len(found) > 1 for found in truth.values())
     tally["overlapping"] += any(launch.is_dependent for launch in launches)
     tally["with a race"] += has_race(launches)
-    if faults:
-        print(f"list {number}: {faults[0]}" + (f" and {len(faults) - 1} more" if len(faults) > 1 else ""), flush=True)
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            with open(os.path.join(keep, f"list_{number}.grout"), "w", encoding="utf-8") as file:
-                file.write("".join(f"// {fault}\n" for fault in faults) + text)
-    return bool(faults)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--grout", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--keep")
-    arguments = parser.parse_args()
-    tally, faults = collections.Counter(), 0
-    with tempfile.TemporaryDirectory(prefix="grout-lists-") as folder:
-        for number in range(arguments.first, arguments.first + arguments.count):
-            faults += check(os.path.abspath(arguments.grout), number, folder, tally, arguments.keep)
-    print(", ".join(f"{count} {what}" for what, count in tally.items()))
-    print(f"lists: {tally['lists']} lists, {faults} faults")
-    return 1 if faults or tally["lists"] * 2 < arguments.count else 0
+    return by_number.tell("list", number, faults, keep, text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_number.main("lists", "lists", check, 300, least=0.5))

@@ -14,16 +14,15 @@ usage: releases.py --grout PATH [--first N] [--count N] [--keep FOLDER]
 
 SPDX-License-Identifier: Apache-2.0
 """
-import argparse
 import collections
 import os
 import random
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
 from lists import RUNS, SIZE, apply, write_operation, write_use
+import by_number
 from running import Crash, call
 
 IGNORED = ("output-not-written", "unused-result", "not-reached")
@@ -371,30 +370,8 @@ def check(grout, number, folder, tally, keep):
     tally["with a race"] += any(may_race.values())
     tally["with one by chance"] += races != may_race
     tally["ordered by a release"] += any(l.is_dependent and start[i] for i, l in enumerate(launches)) and not any(races.values())
-    if faults:
-        print(f"list {number}: {faults[0]}" + (f" and {len(faults) - 1} more" if len(faults) > 1 else ""), flush=True)
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            with open(os.path.join(keep, f"list_{number}.grout"), "w", encoding="utf-8") as file:
-                file.write(text + "".join(f"// {fault}\n" for fault in faults))
-    return bool(faults)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--grout", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--keep")
-    arguments = parser.parse_args()
-    tally, faults = collections.Counter(), 0
-    with tempfile.TemporaryDirectory(prefix="grout-releases-") as folder:
-        for number in range(arguments.first, arguments.first + arguments.count):
-            faults += check(os.path.abspath(arguments.grout), number, folder, tally, arguments.keep)
-    print(", ".join(f"{count} {what}" for what, count in tally.items()))
-    print(f"releases: {tally['lists']} lists, {faults} faults")
-    return 1 if faults or tally["lists"] * 2 < arguments.count else 0
+    return by_number.tell("list", number, faults, keep, text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_number.main("releases", "lists", check, 300, least=0.5))
