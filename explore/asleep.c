@@ -20,9 +20,9 @@ static size_t find_first(const grout_trace *trace, const grout_sleeper *sleeper,
     return at;
 }
 
+/* Whether two steps on one resource do not commute, and neither only waited. */
 static bool are_dependent(const grout_step *first, const grout_step *second) {
-    return first->resource == second->resource && !first->is_idle && !second->is_idle &&
-           grout_trace__is_dependent(first, second);
+    return !first->is_idle && !second->is_idle && grout_trace__is_dependent(first, second);
 }
 
 /* The first step that came after the decision. */
@@ -46,8 +46,8 @@ static bool is_asleep(const grout_trace *trace, const grout_sleeper *sleeper, si
     if (step->epoch == UINT32_MAX || step->learnt > sleeper->decision) {
         return false;
     }
-    for (size_t i = start; i < at; i++) {
-        if (are_dependent(&trace->steps.items[i], step)) {
+    for (uint64_t i = step->earlier; i > start; i = trace->steps.items[i - 1].earlier) {
+        if (are_dependent(&trace->steps.items[i - 1], step)) {
             return false;
         }
     }
@@ -66,17 +66,38 @@ static void find_asleep(const grout_trace *trace, const grout_sleeper *sleepers,
     }
 }
 
-static after look_back(const grout_trace *trace, size_t at, const uint8_t *why) {
-    const grout_step *step = &trace->steps.items[at];
-    if (step->before != 0 && why[step->before - 1] != AFTER_NONE) {
+/* Whether steps come after those that were taken asleep: to be asked in their order. */
+typedef struct looking {
+    const grout_trace *trace;
+    uint8_t *why;     /* by step, after */
+    uint64_t *newest; /* by step, the newest one on its resource up to it that does, plus 1 */
+} looking;
+
+static uint64_t find_newest(const looking *it, uint64_t step) {
+    return step == 0 ? 0 : it->newest[step - 1];
+}
+
+static after look_back(const looking *it, size_t at) {
+    const grout_step *steps = it->trace->steps.items, *step = &steps[at];
+    if (step->before != 0 && it->why[step->before - 1] != AFTER_NONE) {
         return AFTER_OWN;
     }
-    for (size_t i = 0; i < at; i++) {
-        if (why[i] != AFTER_NONE && are_dependent(&trace->steps.items[i], step)) {
+    for (uint64_t i = find_newest(it, step->earlier); i != 0;
+         i = find_newest(it, steps[i - 1].earlier)) {
+        if (are_dependent(&steps[i - 1], step)) {
             return AFTER_RIVAL;
         }
     }
     return AFTER_NONE;
+}
+
+static void look_at_all(const looking *it, uint8_t *is_sleeping) {
+    for (size_t i = 0; i < it->trace->steps.count; i++) {
+        is_sleeping[i] = it->why[i] != AFTER_NONE;
+        it->why[i] = is_sleeping[i] != 0 ? (uint8_t)AFTER_OWN : (uint8_t)look_back(it, i);
+        it->newest[i] =
+            it->why[i] != AFTER_NONE ? i + 1 : find_newest(it, it->trace->steps.items[i].earlier);
+    }
 }
 
 /* A run in which a step comes before the one that was asleep is new, if nothing but its rivals
@@ -98,18 +119,18 @@ bool grout_trace__drop_asleep(grout_trace *trace, const grout_sleeper *sleepers,
     if (count == 0 || steps == 0 || trace->reversals.count == 0) {
         return true;
     }
-    uint8_t *why = grout__new(trace->allocator, steps, sizeof *why);
     uint8_t *is_sleeping = grout__new(trace->allocator, steps, sizeof *is_sleeping);
-    if (why != NULL && is_sleeping != NULL) {
-        find_asleep(trace, sleepers, count, why);
-        for (size_t i = 0; i < steps; i++) {
-            is_sleeping[i] = why[i] != AFTER_NONE;
-            why[i] = is_sleeping[i] != 0 ? (uint8_t)AFTER_OWN : (uint8_t)look_back(trace, i, why);
-        }
-        drop_reversals(trace, why, is_sleeping);
+    const looking it = {.trace = trace,
+                        .why = grout__new(trace->allocator, steps, sizeof *it.why),
+                        .newest = grout__new(trace->allocator, steps, sizeof *it.newest)};
+    const bool is_good = it.why != NULL && it.newest != NULL && is_sleeping != NULL;
+    if (is_good) {
+        find_asleep(trace, sleepers, count, it.why);
+        look_at_all(&it, is_sleeping);
+        drop_reversals(trace, it.why, is_sleeping);
     }
-    const bool is_good = why != NULL && is_sleeping != NULL;
-    grout__free(why);
+    grout__free(it.why);
+    grout__free(it.newest);
     grout__free(is_sleeping);
     return is_good;
 }

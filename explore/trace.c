@@ -220,6 +220,17 @@ static bool set_last(grout_trace *trace, uint64_t index) {
     return true;
 }
 
+/* The newest step on a resource, plus 1. */
+static uint64_t find_newest(const grout_trace *trace, uint64_t resource) {
+    uint64_t newest = 0;
+    for (uint64_t i = trace->table[find_slot(trace, resource)]; i != 0;
+         i = trace->visitors.items[i - 1].next) {
+        const uint64_t step = trace->visitors.items[i - 1].step + 1; /* 0: it has none */
+        newest = step > newest ? step : newest;
+    }
+    return newest;
+}
+
 /* What an actor does to a resource. */
 typedef struct doing {
     uint64_t resource;
@@ -255,6 +266,7 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
     if (visitor == NULL || !set_last(trace, index) || !find_reversals(trace, index, clocks)) {
         return false;
     }
+    step->earlier = find_newest(trace, what->resource);
     step->previous = visitor->step + 1; /* UINT64_MAX: it has none, and this is 0 */
     visitor->step = index;
     return true;
