@@ -304,7 +304,7 @@ kernel @k(%n: inout gmem i32[1] init(zeros), %y: inout gmem i32[1]) grid(g = 2)
 
 def test_a_second_look_finds_what_the_run_alone_does_not(kernels):
     """The answer of a test while a copy is in flight; with explore=False it is the run's alone."""
-    folder = kernels.parent / "tests" / "behaviour" / "exploration"
+    folder = kernels.parent / "tests" / "behaviour" / "exploration" / "in_flight"
     kernel = grout.load(folder / "test-of-bytes-in-flight.grout")
     report, alone = kernel.check(), kernel.check(explore=False)
     assert [finding.code for finding in report.findings] == ["out-of-bounds"]
