@@ -183,9 +183,17 @@ uint32_t grout_op_get_warps(const grout_module *module, const grout_op *op) {
                    : grout_kernel_get_thread_warps(module, id, block - around->first_block);
 }
 
+/* Threads whose warps the kernel says; all others have four, however many there are. */
+static uint32_t count_sized(const grout_module *module, grout_kernel_id id) {
+    const uint32_t sized = grout_module_get_kernel(module, id)->partition_count;
+    const uint32_t threads = grout_kernel_get_thread_count(module, id);
+    return sized < threads ? sized : threads;
+}
+
 uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id id) {
-    uint32_t warps = 0;
-    for (uint32_t k = 0; k < grout_kernel_get_thread_count(module, id); k++) {
+    const uint32_t sized = count_sized(module, id);
+    uint32_t warps = GROUT_WARPS * (grout_kernel_get_thread_count(module, id) - sized);
+    for (uint32_t k = 0; k < sized; k++) {
         warps += grout_kernel_get_thread_warps(module, id, k);
     }
     return warps;
@@ -194,8 +202,12 @@ uint32_t grout_kernel_get_warp_count(const grout_module *module, grout_kernel_id
 uint32_t grout_kernel_get_first_warp(const grout_module *module, grout_kernel_id id,
                                      uint32_t thread) {
     const uint32_t own = grout_kernel_get_thread_warps(module, id, thread);
-    uint32_t first = 0;
-    for (uint32_t k = 0; k < grout_kernel_get_thread_count(module, id); k++) {
+    const uint32_t sized = count_sized(module, id);
+    const uint32_t whole = own < GROUT_WARPS ? grout_kernel_get_thread_count(module, id) - sized
+                           : thread > sized  ? thread - sized
+                                             : 0;
+    uint32_t first = GROUT_WARPS * whole;
+    for (uint32_t k = 0; k < sized; k++) {
         const uint32_t warps = grout_kernel_get_thread_warps(module, id, k);
         first += warps > own || (warps == own && k < thread) ? warps : 0;
     }
@@ -239,8 +251,9 @@ int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id 
 uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_id id,
                                        uint32_t axes, uint32_t rank) {
     const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    const uint32_t size = grout_kernel_get_cluster_size(module, id);
     uint32_t mask = 0;
-    for (uint32_t other = 0; other < grout_kernel_get_cluster_size(module, id); other++) {
+    for (uint32_t other = 0; other < size && other < GROUT_CLUSTER_MAX; other++) {
         bool is_alike = true;
         for (uint32_t i = 0; i < kernel->axis_count; i++) {
             if (kernel->axes[i].kind == GROUT_AXIS_CLUSTER && (axes >> i & 1u) == 0) {

@@ -69,7 +69,9 @@ static void verify_kernel(grout_verifying *verifying) {
     verifying->is_spread = false;
     verifying->all_differ = 0;
     verifying->specialize = find_specialize(module, verifying->kernel);
-    grout_verify__launch(verifying);
+    if (!grout_verify__launch(verifying)) {
+        return; /* it is said; what counts threads and ranks has none to count */
+    }
     grout_verify__partition_warps(verifying);
     grout_verify__params(verifying);
     grout_verify__packed_params(verifying);

@@ -6,19 +6,30 @@
 
 #include <inttypes.h>
 
-#define GRID_MAX  INT32_MAX
-#define PARTS_MAX 6 /* objects that the budget's message lists */
+#define GRID_MAX INT32_MAX
+/* More threads of a CTA, or CTAs of a cluster, than whoever counts CUDA lanes may have written. */
+#define COUNTED_MAX 1024
+#define PARTS_MAX   6 /* objects that the budget's message lists */
 
-static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
+/* The largest size that an axis can have by itself. */
+static int get_axis_max(const grout_axis *axis) {
+    return axis->kind == GROUT_AXIS_THREADS   ? GROUT_THREADS_MAX
+           : axis->kind == GROUT_AXIS_CLUSTER ? GROUT_CLUSTER_MAX
+                                              : GRID_MAX;
+}
+
+static bool check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
     const grout_module *module = verifying->module;
+    bool is_possible = true;
     for (uint32_t k = 0; k < kernel->axis_count; k++) {
         const grout_axis *axis = &kernel->axes[k];
         const char *name = grout_module_get_string(module, axis->name);
         int64_t size = grout_kernel_get_axis_size(module, verifying->kernel, k);
         if (size < 1 || size > GRID_MAX) {
+            is_possible = false;
             grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, axis->loc,
                                     "axis '%s' has size %" PRId64 ": it has to be 1 to %d", name,
-                                    size, GRID_MAX);
+                                    size, get_axis_max(axis));
         }
         for (uint32_t i = 0; i < k; i++) {
             if (kernel->axes[i].name == axis->name) {
@@ -27,6 +38,7 @@ static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
             }
         }
     }
+    return is_possible;
 }
 
 /* Where the axes of a kind begin, or the kernel. */
@@ -39,7 +51,7 @@ static grout_loc_id find_axis_loc(const grout_kernel *kernel, grout_axis_kind ki
     return kernel->loc;
 }
 
-static void check_counts(grout_verifying *verifying, const grout_kernel *kernel) {
+static bool check_counts(grout_verifying *verifying, const grout_kernel *kernel) {
     int64_t grid = grout_kernel_get_grid_size(verifying->module, verifying->kernel);
     uint32_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
     if (grid > GRID_MAX) {
@@ -65,6 +77,7 @@ static void check_counts(grout_verifying *verifying, const grout_kernel *kernel)
         grout_diags_help(verifying->diags, "a thread works on whole arrays: divide the work among "
                                            "the CTAs of the grid instead");
     }
+    return cluster_size <= COUNTED_MAX && threads <= COUNTED_MAX;
 }
 
 /* Arrays and barriers of the kernel in a space, found through the ops that make them. */
@@ -193,11 +206,12 @@ static void check_space(grout_verifying *verifying, const grout_kernel *kernel, 
                      grout_space_get_info(space)->alignment_bytes);
 }
 
-void grout_verify__launch(grout_verifying *verifying) {
+bool grout_verify__launch(grout_verifying *verifying) {
     const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
-    check_axes(verifying, kernel);
-    check_counts(verifying, kernel);
+    const bool has_axes = check_axes(verifying, kernel);
+    const bool has_counts = has_axes && check_counts(verifying, kernel);
     for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
         check_space(verifying, kernel, (grout_space)space);
     }
+    return has_counts;
 }

@@ -38,7 +38,9 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
 /* One file a topic. Rules of the whole module: */
 void grout_verify__launch_list(grout_verifying *verifying);
 /* Rules of the whole kernel: */
-void grout_verify__launch(grout_verifying *verifying);
+/* The launch; false: it is far from any that there can be, and nothing else is asked of the kernel,
+ * as much of it counts threads and ranks. */
+bool grout_verify__launch(grout_verifying *verifying);
 void grout_verify__params(grout_verifying *verifying);
 void grout_verify__packed_params(grout_verifying *verifying);
 void grout_verify__scopes(grout_verifying *verifying);
