@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host_posix.h"
 
+#include "beside_posix.h"
 #include "watch_posix.h"
 
 #include <dirent.h>
@@ -128,25 +129,30 @@ static bool read_open(reading *r, grout_bytes *out, grout_text *reason) {
     return true;
 }
 
+/* Reads an open file, and closes it. */
+static bool read_from(int file, uint64_t size_max, grout_size_function *get_size, grout_bytes *out,
+                      grout_text *reason) {
+    reading r = {.file = file, .size_max = size_max, .end = UINT64_MAX, .get_size = get_size};
+    bool is_read = read_open(&r, out, reason);
+    free(r.data);
+    if (file != STDIN_FILENO) {
+        (void)close(file);
+    }
+    return is_read;
+}
+
 static bool read_framed(void *payload, const char *path, uint64_t size_max,
                         grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
     (void)payload;
-    bool is_stdin = strcmp(path, "-") == 0;
-    reading r = {
-        .file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
-        .size_max = size_max,
-        .end = UINT64_MAX,
-        .get_size = get_size,
-    };
-    if (r.file < 0) {
-        return fail(reason);
-    }
-    bool is_read = read_open(&r, out, reason);
-    free(r.data);
-    if (!is_stdin) {
-        (void)close(r.file);
-    }
-    return is_read;
+    int file = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    return file < 0 ? fail(reason) : read_from(file, size_max, get_size, out, reason);
+}
+
+static bool read_beside(void *payload, const char *owner, const char *name, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+    (void)payload;
+    int file = grout_beside_posix__open(owner, name, reason);
+    return file >= 0 && read_from(file, size_max, get_size, out, reason);
 }
 
 static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
@@ -503,6 +509,7 @@ const grout_host *grout_host_posix_get(void) {
     static const grout_host host = {
         .read_file = read_file,
         .read_framed = read_framed,
+        .read_beside = read_beside,
         .write_file = write_file,
         .can_write = can_write,
         .is_same_file = is_same_file,

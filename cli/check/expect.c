@@ -6,6 +6,7 @@
 #include "files.h"
 #include "invariant.h"
 #include "listing.h"
+#include "run_line.h"
 #include "silence.h"
 
 #include "report.h"
@@ -31,6 +32,7 @@ typedef struct expect_run {
     grout_session session; /* of its own: options and diagnostics */
     const char *name, *path;
     const char *options_text; /* of the run line, "" if there is none */
+    grout_run_line line;
     const grout_bytes *text;
     grout_expectations *expectations;
     grout_sizes sizes;
@@ -83,6 +85,20 @@ static bool add_note(const expect_run *run, grout_expect_list *found, grout_diag
     return item.line == 0 || grout_expect_list__add(found, &item);
 }
 
+/* What is wrong with a file or an option, where it stands in a run line; where: of the size. */
+static void report_use(expect_run *run, const grout_diags *diags, const grout_diag *diag,
+                       const char *where) {
+    if (diag->place.line == 0) {
+        grout_text_add(&run->report, "  %s%s: %s\n", where, grout_diag_get(diag->code)->text,
+                       diag->message);
+        return;
+    }
+    grout_render_options look = grout_session__get_look(&run->session, GROUT_STREAM_OUT);
+    grout_text_add(&run->report, "%s%s%s", where[0] == '\0' ? "" : "  ", where,
+                   where[0] == '\0' ? "" : "\n");
+    grout_diag_render(diag, diags, &look, &run->report);
+}
+
 /* Diagnostics of the parser, binding and verifier are findings; those of files and options are not.
  * where: of the size, "at K=64: ", or "". */
 static bool add_diags_of(expect_run *run, const grout_diags *diags, const char *where,
@@ -91,8 +107,7 @@ static bool add_diags_of(expect_run *run, const grout_diags *diags, const char *
     for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
         const grout_diag *diag = grout_diags_get(diags, i);
         if (grout_diag_get(diag->code)->stage == GROUT_STAGE_USE) {
-            grout_text_add(&run->report, "  %s%s: %s\n", where, grout_diag_get(diag->code)->text,
-                           diag->message);
+            report_use(run, diags, diag, where);
             continue;
         }
         is_good = add_found(run, found, diag->code, diag->severity, diag) && is_good;
@@ -410,66 +425,6 @@ static bool run_variants(expect_run *run, bool is_loaded) {
     return true;
 }
 
-/* Splits a run line at blanks, in place; argv[0] is the command. */
-static size_t split_words(char *text, char **argv, size_t most) {
-    size_t count = 1;
-    argv[0] = text;
-    for (char *at = text; *at != '\0' && count < most;) {
-        at += strspn(at, " \t");
-        if (*at == '\0') {
-            break;
-        }
-        argv[count++] = at;
-        at += strcspn(at, " \t");
-        if (*at != '\0') {
-            *at++ = '\0';
-        }
-    }
-    return count;
-}
-
-/* A file of unknown origin must not write files, run code, nor choose what is compared. */
-static bool is_allowed(grout_option_id id) {
-    return id != GROUT_OPTION_OUTPUT && id != GROUT_OPTION_INOUT && id != GROUT_OPTION_EXPECT &&
-           id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS &&
-           id != GROUT_OPTION_FORMAT && id != GROUT_OPTION_REPLAY &&
-           id != GROUT_OPTION_SAVE_SCHEDULE && id != GROUT_OPTION_MINIMISE &&
-           id != GROUT_OPTION_EXTERN;
-}
-
-/* The run line's options, then those of the command line: the last one wins. */
-static bool merge_options(expect_run *run, const grout_options *outer, char *line) {
-    enum { WORDS_MAX = 64 };
-    char *argv[WORDS_MAX + 1] = {NULL};
-    grout_options *options = &run->session.options;
-    options->command = GROUT_COMMAND_CHECK;
-    size_t argc = split_words(line, argv, WORDS_MAX);
-    if (!grout_options__parse(options, (int)argc, argv, run->session.diags)) {
-        return false;
-    }
-    for (size_t i = 0; i < options->use_count; i++) {
-        if (!is_allowed(options->uses[i].id)) {
-            return grout_diags_add(run->session.diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                   "'// run:' does not take --%s",
-                                   grout_option__get_info(options->uses[i].id)->long_text);
-        }
-    }
-    if (options->argument_count > 0) {
-        return grout_diags_add(run->session.diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "'// run:' takes options only, not '%.200s'", options->arguments[0]);
-    }
-    grout_option_use *uses =
-        realloc(options->uses, (options->use_count + outer->use_count + 1) * sizeof uses[0]);
-    if (uses == NULL) {
-        return grout_diags_add_oom(run->session.diags);
-    }
-    options->uses = uses;
-    for (size_t i = 0; i < outer->use_count; i++) {
-        uses[options->use_count++] = outer->uses[i];
-    }
-    return grout_session__check_severities(&run->session) && grout_files__check(&run->session);
-}
-
 /* Loads the file at every size. Returns whether one could be loaded: there is something to run. */
 static bool load_sizes(expect_run *run) {
     bool is_any_loaded = false;
@@ -502,31 +457,42 @@ static void free_sizes(expect_run *run) {
     grout_sizes__deinit(&run->sizes);
 }
 
+/* Whether there is something to run; how it is run is known if the options could be read. */
+static bool read_run(expect_run *run, const grout_options *call) {
+    bool is_good = grout_run_line__read(&run->line, &run->session, call) &&
+                   grout_session__check_severities(&run->session) &&
+                   grout_files__check(&run->session) &&
+                   grout_sizes__read(&run->session, &run->sizes);
+    if (!is_good) {
+        grout_expect_list none = {0};
+        (void)add_diags(run, &none);
+        grout_expect_list__deinit(&none);
+    }
+    return is_good;
+}
+
 /* One run line of a file; differences are appended to out. False: something differs. */
-static bool run_line(grout_session *outer, expect_run *run, const char *line, grout_text *out) {
-    size_t size = strlen(line) + 1;
-    char *words = malloc(size);
+static bool run_line(grout_session *outer, expect_run *run, const grout_expect_line *line,
+                     grout_text *out) {
     bool is_good = false;
     run->session = *outer;
     run->session.start = outer->host->get_seconds(outer->host->payload); /* each has its time */
     run->session.options = (grout_options){0};
     run->session.diags = grout_diags_new();
-    run->options_text = line;
-    if (words != NULL && run->session.diags != NULL) {
-        memcpy(words, line, size);
-        if (merge_options(run, &outer->options, words) &&
-            grout_sizes__read(&run->session, &run->sizes)) {
-            bool is_loaded = load_sizes(run) && grout_silencer__init(&run->silencer, &run->session,
-                                                                     run->name, run->text);
-            grout_session__apply_severities(&run->session);
-            is_good = run_variants(run, is_loaded);
-        } else {
-            grout_expect_list none = {0};
-            (void)add_diags(run, &none);
-            grout_expect_list__deinit(&none);
-        }
-    } else {
+    run->options_text = line->text;
+    run->line.line = (grout_option_line){.path = run->path,
+                                         .name = run->name,
+                                         .number = line->line,
+                                         .column = line->column,
+                                         .text = line->text};
+    grout_diags_add_source(run->session.diags, run->name, run->text->data, run->text->size);
+    if (run->session.diags == NULL) {
         grout_text_add(&run->report, "  out of memory\n");
+    } else if (read_run(run, &outer->options)) {
+        bool is_loaded = load_sizes(run) &&
+                         grout_silencer__init(&run->silencer, &run->session, run->name, run->text);
+        grout_session__apply_severities(&run->session);
+        is_good = run_variants(run, is_loaded);
     }
     is_good = is_good && run->report.size == 0;
     grout_text_add_bytes(out, run->report.data, run->report.size);
@@ -536,8 +502,8 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     grout_silencer__deinit(&run->silencer);
     free_sizes(run);
     grout_options__deinit(&run->session.options);
+    grout_run_line__deinit(&run->line);
     grout_diags_free(run->session.diags);
-    free(words);
     return is_good;
 }
 
@@ -561,7 +527,9 @@ static int run_file(grout_session *session, const char *path) {
         for (size_t i = 0; i < count && !is_interrupted; i++) {
             expect_run run = {
                 .name = name, .path = path, .text = &text, .expectations = &expectations};
-            const char *line = expectations.runs.count > 0 ? expectations.runs.items[i] : "";
+            grout_expect_line none = {.text = (char *)""};
+            const grout_expect_line *line =
+                expectations.runs.count > 0 ? &expectations.runs.items[i] : &none;
             is_good = run_line(session, &run, line, &report) && is_good;
             is_interrupted = run.is_cut_short;
         }

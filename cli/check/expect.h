@@ -37,11 +37,17 @@ typedef enum grout_expect_holds {
 /* In words, as they are written. */
 const char *grout_expect_holds_get_text(grout_expect_holds holds);
 
+/* The OPTIONS of a '// run:', and where they begin. */
+typedef struct grout_expect_line {
+    char *text; /* owned */
+    uint32_t line, column;
+} grout_expect_line;
+
 /* What a file's comments say. */
 typedef struct grout_expectations {
     grout_expect_list list;
     struct {
-        char **items; /* the OPTIONS of each '// run:'; owned */
+        grout_expect_line *items;
         size_t count, capacity;
     } runs;
     bool is_clean; /* the file has '// expect: clean' */

@@ -55,7 +55,7 @@ void grout_expect_list__deinit(grout_expect_list *list) {
 
 void grout_expectations__deinit(grout_expectations *expectations) {
     for (size_t i = 0; i < expectations->runs.count; i++) {
-        grout__free(expectations->runs.items[i]);
+        grout__free(expectations->runs.items[i].text);
     }
     grout__free(expectations->runs.items);
     grout_expect_list__deinit(&expectations->list);
@@ -67,6 +67,7 @@ void grout_expectations__deinit(grout_expectations *expectations) {
 
 typedef struct reader {
     const char *name;
+    const char *text; /* of the file */
     grout_expectations *out;
     bool failed;
 } reader;
@@ -97,7 +98,16 @@ static void read_codes(reader *r, grout_expect_kind kind, const grout_comment *c
     } while (text.size > 0);
 }
 
-static void add_run(reader *r, grout_span text) {
+/* The column of a part of the file's text, from 1. */
+static uint32_t get_column(const reader *r, const char *at) {
+    const char *start = at;
+    while (start > r->text && start[-1] != '\n') {
+        start--;
+    }
+    return (uint32_t)(at - start) + 1;
+}
+
+static void add_run(reader *r, uint32_t line, grout_span text) {
     grout_expectations *out = r->out;
     char *run =
         GROUT_ARRAY_RESERVE(&out->runs, NULL, 1) ? grout__copy(NULL, text.data, text.size) : NULL;
@@ -105,7 +115,8 @@ static void add_run(reader *r, grout_span text) {
         r->failed = true;
         return;
     }
-    out->runs.items[out->runs.count++] = run;
+    out->runs.items[out->runs.count++] =
+        (grout_expect_line){.text = run, .line = line, .column = get_column(r, text.data)};
 }
 
 const char *grout_expect_holds_get_text(grout_expect_holds holds) {
@@ -149,14 +160,14 @@ static void read_comment(reader *r, const grout_comment *comment) {
     } else if (grout_span__take(&text, "expect-")) {
         add_fault(r, comment->line, "there is no comment 'expect-...' of this kind:", text);
     } else if (grout_span__take(&text, "run:")) {
-        add_run(r, text);
+        add_run(r, comment->line, text);
     }
 }
 
 bool grout_expectations__read(const char *name, const char *text, size_t size,
                               grout_expectations *out) {
     *out = (grout_expectations){0};
-    reader r = {.name = name, .out = out};
+    reader r = {.name = name, .text = text, .out = out};
     grout_comments comments;
     r.failed = !grout_comments__init(&comments, text, size);
     for (size_t i = 0; i < comments.count; i++) {

@@ -58,7 +58,8 @@ static bool copy_options(const minimiser *it, grout_options *to) {
     }
     GROUT_ASSERT(it->size_count <= CONSTS_MAX);
     for (size_t i = 0; i < it->size_count; i++) {
-        to->uses[to->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, it->sizes[i].text};
+        to->uses[to->use_count++] =
+            (grout_option_use){.id = GROUT_OPTION_DEFINE, .value = it->sizes[i].text};
     }
     return true;
 }
@@ -330,7 +331,8 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     bool is_good = uses != NULL && path->data != NULL &&
                    grout_schedule_file__write(it->session, path->data, wanted != NULL, &schedule);
     if (is_good) {
-        options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
+        options->uses[options->use_count++] =
+            (grout_option_use){.id = GROUT_OPTION_REPLAY, .value = path->data};
     }
     return is_good;
 }

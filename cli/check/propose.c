@@ -205,7 +205,8 @@ static bool make_options(const search *it, const trial *trials, size_t count, gr
     out->uses = uses == NULL ? out->uses : uses;
     for (size_t i = 0; i < count && uses != NULL; i++) {
         grout_text_add(&defines[i], "%s=%lld", trials[i].name, (long long)trials[i].value);
-        uses[out->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, defines[i].data};
+        uses[out->use_count++] =
+            (grout_option_use){.id = GROUT_OPTION_DEFINE, .value = defines[i].data};
         uses = defines[i].data == NULL ? NULL : uses;
     }
     return uses != NULL;

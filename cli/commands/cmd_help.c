@@ -307,7 +307,22 @@ static const char markdown_verdicts[] =
     "then still 0\nif all is as expected.\n\n"
     "`--seeds N` runs each file under the fair schedule and under N random ones (seeds 1 to N), "
     "`--all-timings` under lazy, eager and\nrandom timing; together they run every combination. "
-    "Each run must meet the expectations, and all must report the same\nidentities.\n\n"
+    "Each run must meet the expectations, and all must report the same\nidentities.\n\n";
+
+static const char markdown_others[] =
+    "## Kernels of others\n\n"
+    "Whoever writes a kernel file decides what is run and what is expected of it, and reaches "
+    "nothing else of the machine. So a\n`// run:` line takes\n\n";
+
+static const char markdown_beside[] =
+    "A file of a run line is a `.npy` file, and its name is relative to the folder of the kernel "
+    "file. There it has to lie, or in a\nfolder below, once links and `..` are resolved, and it "
+    "has to be a regular file. Every other option is refused at its word, and\nno line of a file "
+    "that is refused comes into a message. No run line writes a file, opens a library or uses "
+    "more threads. Of the\nfiles that the call itself names, a message may show the line that it "
+    "is about.\n\n";
+
+static const char markdown_environment[] =
     "## Environment\n\n"
     "| variable | meaning |\n|---|---|\n"
     "| `NO_COLOR` | no colours, unless `--color always` |\n"
@@ -315,12 +330,38 @@ static const char markdown_verdicts[] =
     "`$XDG_CACHE_HOME/grout`, `~/.cache/grout` |\n"
     "| `GROUT_NVRTC`, `CUDA_HOME` | the NVRTC library; a CUDA installation to search for it |\n";
 
+/* The options that a run line takes, of one kind: "`-D`, `--sweep`". */
+static void add_touching(grout_text *out, grout_option_touch touches) {
+    const char *separator = "";
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        const grout_option_info *info = grout_option__get_info((grout_option_id)i);
+        if (info->touches == touches && strchr(info->commands, 'c') != NULL) {
+            grout_text_add(out, "%s`", separator);
+            grout_option__print_name((grout_option_id)i, out);
+            grout_text_add(out, "`");
+            separator = ", ";
+        }
+    }
+}
+
+static void add_others(grout_text *out) {
+    grout_text_add(out, "%s- ", markdown_others);
+    add_touching(out, GROUT_TOUCHES_RUN);
+    grout_text_add(out, ";\n- limits, which it lowers and never raises: ");
+    add_touching(out, GROUT_TOUCHES_LESS);
+    grout_text_add(out, ";\n- arrays, from a generator or a file beside the kernel: ");
+    add_touching(out, GROUT_TOUCHES_ARRAY);
+    grout_text_add(out, ".\n\n%s", markdown_beside);
+}
+
 void grout_help__add_chapters(grout_text *out) {
     grout_text_add(out, "%s", markdown_tail);
     add_generators(out);
     grout_text_add(out, "%s%s%s%s", markdown_outputs, markdown_causes, markdown_issue,
                    markdown_watch);
     grout_text_add(out, "%s", markdown_verdicts);
+    add_others(out);
+    grout_text_add(out, "%s", markdown_environment);
 }
 
 static void add_markdown(grout_text *out) {

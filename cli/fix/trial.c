@@ -261,7 +261,7 @@ static bool make_options(const grout_trial_task *task, size_t size, grout_text *
     if (uses == NULL || steps->failed) {
         return false;
     }
-    uses[out->use_count++] = (grout_option_use){GROUT_OPTION_MAX_STEPS, steps->data};
+    uses[out->use_count++] = (grout_option_use){.id = GROUT_OPTION_MAX_STEPS, .value = steps->data};
     return true;
 }
 

@@ -144,7 +144,7 @@ static bool check_bits(grout_session *session, const grout_binding *binding, con
     if (index < 0) {
         return true;
     }
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_NPY, grout_nowhere,
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_NPY, grout_binding__get_place(binding),
                     "element %lld of '%s' is the byte 0x%02x, which is no %s", (long long)index,
                     binding->path, binding->npy.data[index], grout_dtype_get_info(dtype)->text);
     grout_diags_help(session->diags,
@@ -164,8 +164,8 @@ static bool check_file(grout_session *session, const grout_binding *binding, con
     grout_npy_describe(npy, &file);
     grout_type_print(&p->type, &type);
     grout_diags_add(session->diags, fits_type ? GROUT_DIAG_SHAPE_CONFLICT : GROUT_DIAG_BAD_NPY,
-                    grout_nowhere, "'%s' holds %s, but %%%s is %s", binding->path,
-                    file.data == NULL ? "" : file.data, p->name,
+                    grout_binding__get_place(binding), "'%s' holds %s, but %%%s is %s",
+                    binding->path, file.data == NULL ? "" : file.data, p->name,
                     type.data == NULL ? "" : type.data);
     if (fits_type) {
         help_shape(session, binding, p);
@@ -177,14 +177,14 @@ static bool check_file(grout_session *session, const grout_binding *binding, con
     return false;
 }
 
-static bool check_generator(grout_session *session, const grout_generator *generator,
+static bool check_generator(grout_session *session, const grout_binding *binding,
                             const parameter *p) {
-    if (grout_generator_fits(generator, (grout_dtype)p->type.dtype)) {
+    if (grout_generator_fits(&binding->generator, (grout_dtype)p->type.dtype)) {
         return true;
     }
     grout_text text = {0};
-    grout_generator_print(generator, &text);
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+    grout_generator_print(&binding->generator, &text);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_binding__get_place(binding),
                     "--input %s: %s does not fit elements of type %s", p->name,
                     text.data == NULL ? "" : text.data,
                     grout_dtype_get_info((grout_dtype)p->type.dtype)->text);
@@ -199,7 +199,7 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
     bool is_good = true;
     if (input != NULL && p->direction != GROUT_DIRECTION_OUT) {
         is_good = input->path != NULL ? check_file(session, input, p)
-                                      : check_generator(session, &input->generator, p);
+                                      : check_generator(session, input, p);
     }
     if (expected != NULL &&
         (p->direction == GROUT_DIRECTION_OUT || p->direction == GROUT_DIRECTION_INOUT)) {

@@ -22,6 +22,7 @@ typedef struct grout_binding {
     grout_dtype dtype;         /* OUTPUT: to be converted to; NONE: as it is */
     grout_bytes bytes;         /* of the file, INPUT and EXPECT */
     grout_npy npy;             /* borrows bytes */
+    grout_option_use use;      /* that gives it */
 } grout_binding;
 
 typedef struct grout_bindings {
@@ -29,6 +30,8 @@ typedef struct grout_bindings {
     size_t count;
 } grout_bindings;
 
+/* Its place in a run line; none if the call gives it. */
+grout_place grout_binding__get_place(const grout_binding *binding);
 /* Parses the options and reads the .npy files. False: diagnostics. Free even then. */
 bool grout_bindings__read(grout_session *session, grout_bindings *out);
 void grout_bindings__deinit(grout_bindings *bindings);

@@ -18,6 +18,10 @@ static char *copy_text(const char *text, size_t size) {
     return copy;
 }
 
+grout_place grout_binding__get_place(const grout_binding *binding) {
+    return grout_option_line__get_place(binding->use.line, binding->use.value);
+}
+
 static const char *get_option_text(grout_binding_kind kind) {
     return kind == GROUT_BINDING_INPUT    ? "--input"
            : kind == GROUT_BINDING_OUTPUT ? "--output"
@@ -61,9 +65,9 @@ static const char *split_param(const char *value, size_t *size, const char **res
 
 static bool fail_form(grout_session *session, grout_option_id id, const char *value) {
     const grout_option_info *info = grout_option__get_info(id);
-    return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                           "the value of --%s is %s, not '%.200s'", info->long_text, info->argument,
-                           value);
+    return grout_diags_add(
+        session->diags, GROUT_DIAG_BAD_OPTION, grout_options__get_place(&session->options, value),
+        "the value of --%s is %s, not '%.200s'", info->long_text, info->argument, value);
 }
 
 static bool add_input(grout_session *session, grout_bindings *bindings, const char *value) {
@@ -83,7 +87,8 @@ static bool add_input(grout_session *session, grout_bindings *bindings, const ch
     if (!grout_generator_read(what, &binding->generator)) {
         grout_text forms = {0};
         grout_generator_list_forms(&forms);
-        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION,
+                        grout_options__get_place(&session->options, value),
                         "--input %s: '%.200s' is neither FILE.npy nor %s", binding->param, what,
                         forms.data == NULL ? "a generator" : forms.data);
         grout_text_free(&forms);
@@ -149,16 +154,16 @@ static bool add_expected(grout_session *session, grout_bindings *bindings, const
 }
 
 static bool add_use(grout_session *session, grout_bindings *out, const grout_option_use *use) {
-    if (use->id == GROUT_OPTION_INPUT) {
-        return add_input(session, out, use->value);
+    size_t before = out->count;
+    bool is_good = use->id == GROUT_OPTION_INPUT           ? add_input(session, out, use->value)
+                   : use->id == GROUT_OPTION_OUTPUT        ? add_output(session, out, use->value)
+                   : use->id == GROUT_OPTION_INOUT         ? add_inout(session, out, use->value)
+                   : use->id == GROUT_OPTION_EXPECT_OUTPUT ? add_expected(session, out, use->value)
+                                                           : true;
+    for (size_t i = before; i < out->count; i++) {
+        out->items[i].use = *use;
     }
-    if (use->id == GROUT_OPTION_OUTPUT) {
-        return add_output(session, out, use->value);
-    }
-    if (use->id == GROUT_OPTION_INOUT) {
-        return add_inout(session, out, use->value);
-    }
-    return use->id != GROUT_OPTION_EXPECT_OUTPUT || add_expected(session, out, use->value);
+    return is_good;
 }
 
 /* ---- conflicts ------------------------------------------------------------------------------ */
@@ -201,10 +206,13 @@ static bool read_npy(grout_session *session, grout_binding *binding) {
     uint64_t memory = host->get_memory(host->payload);
     uint64_t size_max = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY,
                                                  memory > 0 ? memory : UINT64_MAX / 2);
-    return grout_session__read_framed(session, binding->path, size_max, grout_npy_get_size,
-                                      &binding->bytes) &&
-           grout_npy_parse(binding->bytes.data, binding->bytes.size, binding->path, &binding->npy,
-                           session->diags);
+    bool is_read = binding->use.line == NULL
+                       ? grout_session__read_framed(session, binding->path, size_max,
+                                                    grout_npy_get_size, &binding->bytes)
+                       : grout_session__read_named(session, &binding->use, binding->path, size_max,
+                                                   grout_npy_get_size, &binding->bytes);
+    return is_read && grout_npy_parse(binding->bytes.data, binding->bytes.size, binding->path,
+                                      &binding->npy, session->diags);
 }
 
 bool grout_bindings__read(grout_session *session, grout_bindings *out) {
@@ -332,7 +340,7 @@ static bool fail_unknown(grout_session *session, const grout_binding *binding,
             }
         }
     }
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_binding__get_place(binding),
                     "%s: the kernel has no parameter '%.200s'", get_option_text(binding->kind),
                     binding->param);
     if (suggestion.best != NULL) {
@@ -363,7 +371,8 @@ static bool check_binding(grout_session *session, const grout_binding *binding,
         return fail_unknown(session, binding, module, kernels, kernel_count);
     }
     if (take_count == 0) {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION,
+                               grout_binding__get_place(binding),
                                binding->kind == GROUT_BINDING_INPUT
                                    ? "%s: %%%s is an 'out' array, it takes no input"
                                    : "%s: %%%s is no 'out' or 'inout' array, the kernel does not "

@@ -122,7 +122,8 @@ static bool read_define(grout_session *session, const char *value, grout_load *l
     bool is_integer = value[size] == '=' && grout_read_i64(value + size + 1, &integer);
     if (size == 0 || value[size] != '=' ||
         (!is_integer && !grout_read_number(value + size + 1, &number))) {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION,
+                               grout_options__get_place(&session->options, value),
                                "the value of -D is NAME=VALUE with a number, not '%.200s'", value);
     }
     grout_define *define = NULL;

@@ -109,7 +109,8 @@ static bool add_values(grout_session *session, grout_size_axis *axis, char *list
 static bool add_axis(grout_session *session, grout_sizes *sizes, const char *value) {
     size_t size = strcspn(value, "=");
     if (size == 0 || value[size] == '\0' || value[size + 1] == '\0') {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION,
+                               grout_options__get_place(&session->options, value),
                                "the value of --sweep is NAME=A,B,C with numbers, not '%.200s'",
                                value);
     }
@@ -199,7 +200,7 @@ bool grout_sizes__apply(const grout_sizes *sizes, size_t index, const grout_opti
     }
     for (size_t i = 0; i < sizes->axes.count; i++) {
         out->uses[out->use_count++] = (grout_option_use){
-            GROUT_OPTION_DEFINE, grout_sizes__get_value(sizes, index, i)->define};
+            .id = GROUT_OPTION_DEFINE, .value = grout_sizes__get_value(sizes, index, i)->define};
     }
     return true;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule_file.h"
 
+#include "comments.h"
 #include "files.h"
 #include "invariant.h"
 
@@ -14,7 +15,8 @@
 /* What a GPU may answer either way, in an 'actors' line. */
 static const char *const ANSWERS[] = {"no", "yes"};
 
-/* Options that decide the run, besides the schedule. Not --extern: reading a file runs no code. */
+/* Options that decide the run, besides the schedule. Not --extern: reading a file runs no code. The
+ * input of an --inout is kept, its output is not: a schedule writes no file. */
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
            id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||
@@ -51,19 +53,32 @@ static char *take_word(char **at) {
     return word;
 }
 
-/* Whether the session has the option already, or defines the same const. */
-static bool is_given(const grout_session *session, grout_option_id id, const char *value) {
-    const char *own;
-    if (id != GROUT_OPTION_DEFINE) {
-        return grout_options__has(&session->options, id);
-    }
-    size_t size = strcspn(value, "=");
-    for (size_t i = 0; (own = grout_options__get_use(&session->options, id, i)) != NULL; i++) {
-        if (strcspn(own, "=") == size && strncmp(own, value, size) == 0) {
+/* What stands before '=', without the sign of a parameter. */
+static grout_span get_name(const char *value) {
+    value += value[0] == '%' ? 1 : 0;
+    return (grout_span){value, strcspn(value, "=")};
+}
+
+/* Whether one of the options gives the same const or parameter. */
+static bool is_named(const grout_session *session, grout_option_id id, const char *value) {
+    const char *given;
+    const grout_span name = get_name(value);
+    for (size_t i = 0; (given = grout_options__get_use(&session->options, id, i)) != NULL; i++) {
+        const grout_span own = get_name(given);
+        if (own.size == name.size && memcmp(own.data, name.data, own.size) == 0) {
             return true;
         }
     }
     return false;
+}
+
+/* Whether the session has the option already, or one of the same const or parameter. */
+static bool is_given(const grout_session *session, grout_option_id id, const char *value) {
+    if (id == GROUT_OPTION_INPUT) {
+        return is_named(session, id, value) || is_named(session, GROUT_OPTION_INOUT, value);
+    }
+    return id == GROUT_OPTION_DEFINE ? is_named(session, id, value)
+                                     : grout_options__has(&session->options, id);
 }
 
 static bool add_option(reader *r, grout_option_id id, const char *value) {
@@ -95,9 +110,19 @@ static grout_option_id find_option(const char *name) {
     return GROUT_OPTION_NONE;
 }
 
+/* The input of an --inout, P=IN.npy. */
+static void cut_output(char *value) {
+    value[grout_files__get_npy_size(value)] = '\0';
+}
+
 static bool read_option(reader *r, char *at) {
-    const char *name = take_word(&at), *value = take_word(&at);
+    const char *name = take_word(&at);
+    char *value = take_word(&at);
     grout_option_id id = name == NULL ? GROUT_OPTION_NONE : find_option(name);
+    if (id == GROUT_OPTION_INOUT && value != NULL) {
+        cut_output(value);
+        id = GROUT_OPTION_INPUT;
+    }
     if (id == GROUT_OPTION_NONE || value == NULL) {
         return report(r, "an 'option' line names an option of a run and its value");
     }
@@ -275,6 +300,14 @@ static void print_launches(const grout_schedule_text *what, grout_text *out) {
     }
 }
 
+static void print_option(const grout_option_use *use, grout_text *out) {
+    bool has_output = use->id == GROUT_OPTION_INOUT;
+    size_t size = has_output ? grout_files__get_npy_size(use->value) : strlen(use->value);
+    grout_text_add(out, "option ");
+    grout_option__print_name(has_output ? GROUT_OPTION_INPUT : use->id, out);
+    grout_text_add(out, " %.*s\n", (int)size, use->value);
+}
+
 static void print_file(const grout_session *session, const grout_schedule_text *what,
                        grout_text *out) {
     const grout_options *options = &session->options;
@@ -284,9 +317,7 @@ static void print_file(const grout_session *session, const grout_schedule_text *
     }
     for (size_t i = 0; i < options->use_count; i++) {
         if (is_kept(options->uses[i].id)) {
-            grout_text_add(out, "option ");
-            grout_option__print_name(options->uses[i].id, out);
-            grout_text_add(out, " %s\n", options->uses[i].value);
+            print_option(&options->uses[i], out);
         }
     }
     if (what->launch == 0) {

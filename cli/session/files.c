@@ -73,30 +73,24 @@ static void add_arrays(file_uses *uses, const grout_option_use *option) {
     }
 }
 
-/* What a file of an option is, or whether its value names one inside: P=FILE.npy. */
-typedef enum file_role { ROLE_READ, ROLE_WRITTEN, ROLE_ARRAYS } file_role;
+/* Whether the value of an option is P=FILE.npy and the like. */
+static bool is_of_param(const grout_option_info *info) {
+    return info->argument != NULL && strncmp(info->argument, "P=", 2) == 0;
+}
 
-static const struct {
-    grout_option_id id;
-    file_role role;
-} roles[] = {
-    {GROUT_OPTION_INPUT, ROLE_ARRAYS},     {GROUT_OPTION_OUTPUT, ROLE_ARRAYS},
-    {GROUT_OPTION_INOUT, ROLE_ARRAYS},     {GROUT_OPTION_EXPECT_OUTPUT, ROLE_ARRAYS},
-    {GROUT_OPTION_REPLAY, ROLE_READ},      {GROUT_OPTION_SUPPRESS, ROLE_READ},
-    {GROUT_OPTION_BASELINE, ROLE_READ},    {GROUT_OPTION_NVRTC, ROLE_READ},
-    {GROUT_OPTION_EXTERN, ROLE_READ},      {GROUT_OPTION_SAVE_SCHEDULE, ROLE_WRITTEN},
-    {GROUT_OPTION_OUT_FILE, ROLE_WRITTEN}, {GROUT_OPTION_MANIFEST, ROLE_WRITTEN},
-    {GROUT_OPTION_HTML, ROLE_WRITTEN},
-};
-
+/* What a run line names lies beside its kernel, and is only read. */
 static void add_option(file_uses *uses, const grout_option_use *option) {
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        if (roles[i].id == option->id && roles[i].role == ROLE_ARRAYS) {
-            add_arrays(uses, option);
-        } else if (roles[i].id == option->id) {
-            file_use use = {.id = option->id, .is_written = roles[i].role == ROLE_WRITTEN};
-            add(uses, use, option->value, strlen(option->value));
-        }
+    const grout_option_info *info = grout_option__get_info(option->id);
+    bool is_written = info->touches == GROUT_TOUCHES_WRITES;
+    bool is_read = info->touches == GROUT_TOUCHES_READS || info->touches == GROUT_TOUCHES_CODE;
+    if (option->value == NULL || option->line != NULL) {
+        return;
+    }
+    if (is_of_param(info)) {
+        add_arrays(uses, option);
+    } else if (is_written || is_read) {
+        file_use use = {.id = option->id, .is_written = is_written};
+        add(uses, use, option->value, strlen(option->value));
     }
 }
 

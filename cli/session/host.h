@@ -55,6 +55,13 @@ typedef struct grout_host {
     bool (*read_framed)(void *payload, const char *path, uint64_t size_max,
                         grout_size_function *get_size, grout_bytes *out, grout_text *reason);
     /*
+     * The same for a file that another file names, whoever wrote that one: a regular file in the
+     * folder of its owner or below, once links and '..' are resolved. Any other is refused, and
+     * the reason does not tell whether it is there.
+     */
+    bool (*read_beside)(void *payload, const char *owner, const char *name, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason);
+    /*
      * Replaces a file, or makes one, in one step: a temporary beside it is written, synced and
      * renamed, so that a reader of the path sees the old bytes or all of the new ones.
      */

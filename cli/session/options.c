@@ -38,17 +38,27 @@ static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
 #define KIND_SCHEDULE GROUT_OPTION_SCHEDULE_KIND
 
 static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
-#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, help_) \
-    [GROUT_OPTION_##NAME] = {.long_text = (long_),                           \
-                             .argument = (argument_),                        \
-                             .commands = (commands_),                        \
-                             .help = (help_),                                \
-                             .kind = KIND_##KIND,                            \
+#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, TOUCHES, help_) \
+    [GROUT_OPTION_##NAME] = {.long_text = (long_),                                    \
+                             .argument = (argument_),                                 \
+                             .commands = (commands_),                                 \
+                             .help = (help_),                                         \
+                             .kind = KIND_##KIND,                                     \
+                             .touches = GROUT_TOUCHES_##TOUCHES,                      \
                              .short_text = (short_)},
 #include "options.def"
 };
 
-static const grout_place nowhere = {0};
+grout_place grout_option_line__get_place(const grout_option_line *line, const char *word) {
+    if (line == NULL) {
+        return (grout_place){0};
+    }
+    GROUT_ASSERT(word >= line->text && word < line->text + line->size);
+    return (grout_place){.file = line->name,
+                         .line = line->number,
+                         .column = line->column + (uint32_t)(word - line->text),
+                         .length = (uint32_t)strlen(word)};
+}
 
 const grout_command_info *grout_command__get_info(grout_command command) {
     GROUT_ASSERT(command > GROUT_COMMAND_NONE && command < GROUT_COMMAND_COUNT);
@@ -283,11 +293,15 @@ static bool note_other_commands(parser *p, const char *word, size_t size) {
     return is_found;
 }
 
-static bool add_unknown(parser *p, const char *word) {
+static grout_place get_place(const parser *p, const char *word) {
+    return grout_option_line__get_place(p->options->line, word);
+}
+
+static bool add_unknown(parser *p, const char *word, grout_place place) {
     const char *command = commands[p->options->command].text;
     size_t size = strcspn(word, "=");
     char name[64] = "";
-    grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, nowhere, "'grout %s' has no option '%.*s'",
+    grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, place, "'grout %s' has no option '%.*s'",
                     command, (int)(size < 200 ? size : 200), word);
     if (size > 2 && size < sizeof name) {
         memcpy(name, word + 2, size - 2);
@@ -303,7 +317,7 @@ static bool add_unknown(parser *p, const char *word) {
     return false;
 }
 
-static bool add_use(parser *p, grout_option_id id, const char *value) {
+static bool add_use(parser *p, grout_option_id id, const char *word, const char *value) {
     GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT &&
                  takes(p->options->command, &options_table[id]));
     grout_options *options = p->options;
@@ -311,7 +325,7 @@ static bool add_use(parser *p, grout_option_id id, const char *value) {
     if (!is_value_good(info, value)) {
         grout_text name = {0};
         grout_option__print_name(id, &name);
-        grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, nowhere,
+        grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, get_place(p, value),
                         "the value of %s is %s, not '%.200s'", name.data == NULL ? "" : name.data,
                         get_wanted(info), value);
         grout_text_free(&name);
@@ -326,7 +340,8 @@ static bool add_use(parser *p, grout_option_id id, const char *value) {
         return grout_diags_add_oom(p->diags);
     }
     options->uses = uses;
-    uses[options->use_count++] = (grout_option_use){.id = id, .value = value};
+    uses[options->use_count++] =
+        (grout_option_use){.id = id, .value = value, .line = options->line, .word = word};
     return true;
 }
 
@@ -341,6 +356,17 @@ static bool is_spelt_out(char **argv, const char *name, const char *value) {
            (word[size + 2] == '\0' || word[size + 2] == '=');
 }
 
+/* The word with the name of the option that getopt_long has just found; of flags in one word,
+ * such as -qv, all but the last leave optind at it. */
+static const char *get_word(char **argv, int letter) {
+    const char *last = argv[optind - 1];
+    if (optarg != NULL && optarg == last) {
+        return argv[optind - 2];
+    }
+    bool is_in_it = last[0] == '-' && (letter >= LONG_BASE || strchr(last, letter) != NULL);
+    return is_in_it || argv[optind] == NULL ? last : argv[optind];
+}
+
 /* A fault that getopt_long found: optopt is the short option or LONG_BASE + id; 0 for a name that
  * is unknown or short for several. */
 static bool add_fault(parser *p, char **argv, bool is_missing) {
@@ -350,20 +376,20 @@ static bool add_fault(parser *p, char **argv, bool is_missing) {
                                                  : find_short(p->options->command, optopt);
         grout_text name = {0};
         grout_option__print_name(id, &name);
-        grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, nowhere, "%s needs a value: %s",
+        grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, get_place(p, word), "%s needs a value: %s",
                         name.data == NULL ? "" : name.data, options_table[id].argument);
         grout_text_free(&name);
         return false;
     }
     if (optopt >= LONG_BASE) {
-        return grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, nowhere, "--%s takes no value",
-                               options_table[optopt - LONG_BASE].long_text);
+        return grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, get_place(p, word),
+                               "--%s takes no value", options_table[optopt - LONG_BASE].long_text);
     }
     if (optopt != 0) {
         char letter[3] = {'-', (char)optopt, '\0'};
-        return add_unknown(p, letter);
+        return add_unknown(p, letter, get_place(p, get_word(argv, optopt)));
     }
-    return add_unknown(p, word);
+    return add_unknown(p, word, get_place(p, word));
 }
 
 static bool parse_words(parser *p, int argc, char **argv) {
@@ -382,13 +408,12 @@ static bool parse_words(parser *p, int argc, char **argv) {
         }
         grout_option_id id = found >= LONG_BASE ? (grout_option_id)(found - LONG_BASE)
                                                 : find_short(p->options->command, found);
+        const char *word = get_word(argv, found);
         if (found >= LONG_BASE && !is_spelt_out(argv, options_table[id].long_text, optarg)) {
-            is_good =
-                add_unknown(p, optarg != NULL && optarg == argv[optind - 1] ? argv[optind - 2]
-                                                                            : argv[optind - 1]);
+            is_good = add_unknown(p, word, get_place(p, word));
             continue;
         }
-        is_good = add_use(p, id, optarg) && is_good;
+        is_good = add_use(p, id, word, optarg) && is_good;
     }
     return is_good;
 }
@@ -414,11 +439,11 @@ bool grout_options__check_arguments(const grout_options *options, grout_diags *d
     const grout_command_info *info = &commands[options->command];
     bool is_without = info->arguments[0] == '\0';
     if (options->argument_count < info->least) {
-        grout_diags_add(diags, GROUT_DIAG_BAD_OPTION, nowhere, "'grout %s' needs a %s", info->text,
-                        info->arguments);
+        grout_diags_add(diags, GROUT_DIAG_BAD_OPTION, (grout_place){0}, "'grout %s' needs a %s",
+                        info->text, info->arguments);
     } else if ((info->most > 0 && options->argument_count > info->most) ||
                (is_without && options->argument_count > 0)) {
-        grout_diags_add(diags, GROUT_DIAG_BAD_OPTION, nowhere,
+        grout_diags_add(diags, GROUT_DIAG_BAD_OPTION, (grout_place){0},
                         "'grout %s' takes no argument '%.200s'", info->text,
                         options->arguments[info->most]);
     } else {
@@ -462,6 +487,15 @@ const char *grout_options__get_use(const grout_options *options, grout_option_id
         }
     }
     return NULL;
+}
+
+grout_place grout_options__get_place(const grout_options *options, const char *value) {
+    for (size_t i = 0; i < options->use_count; i++) {
+        if (options->uses[i].value == value && value != NULL) {
+            return grout_option_line__get_place(options->uses[i].line, value);
+        }
+    }
+    return (grout_place){0};
 }
 
 uint64_t grout_options__get_count(const grout_options *options, grout_option_id id,

@@ -15,7 +15,8 @@ typedef enum grout_command {
 
 typedef enum grout_option_id {
     GROUT_OPTION_NONE,
-#define GROUT_OPTION(NAME, long, short, KIND, argument, commands, help) GROUT_OPTION_##NAME,
+#define GROUT_OPTION(NAME, long, short, KIND, argument, commands, TOUCHES, help) \
+    GROUT_OPTION_##NAME,
 #include "options.def"
     GROUT_OPTION_COUNT
 } grout_option_id;
@@ -32,6 +33,17 @@ typedef enum grout_option_kind {
     GROUT_OPTION_SCHEDULE_KIND
 } grout_option_kind;
 
+/* What a value of an option can reach (options.def). */
+typedef enum grout_option_touch {
+    GROUT_TOUCHES_RUN,
+    GROUT_TOUCHES_LESS,
+    GROUT_TOUCHES_ARRAY,
+    GROUT_TOUCHES_READS,
+    GROUT_TOUCHES_WRITES,
+    GROUT_TOUCHES_CODE,
+    GROUT_TOUCHES_CALL
+} grout_option_touch;
+
 typedef struct grout_command_info {
     const char *text, *arguments, *summary, *description;
     char letter;
@@ -44,13 +56,25 @@ typedef struct grout_option_info {
     const char *commands;
     const char *help;
     grout_option_kind kind;
+    grout_option_touch touches;
     char short_text; /* 0: it has the long form only */
 } grout_option_info;
+
+/* A line of a file that gives options. Whoever calls grout may not know what is in it. */
+typedef struct grout_option_line {
+    const char *path; /* of the file, as it was read; what it names is looked for in its folder */
+    const char *name; /* of the file, in places */
+    uint32_t number, column; /* where the text begins */
+    const char *text;        /* its words, with a NUL in place of each blank */
+    size_t size;
+} grout_option_line;
 
 /* An option as given. value is borrowed from argv; NULL for flags. */
 typedef struct grout_option_use {
     grout_option_id id;
     const char *value;
+    const grout_option_line *line; /* borrowed; NULL: whoever called grout gave the option */
+    const char *word;              /* of the line, with the option's name */
 } grout_option_use;
 
 /* What a command line says. Zero-initialise; free with grout_options__deinit. */
@@ -60,6 +84,7 @@ typedef struct grout_options {
     size_t use_count;
     const char **arguments; /* that are no options; borrowed from argv */
     size_t argument_count;
+    const grout_option_line *line; /* where the words to be parsed stand; NULL: in the call */
 } grout_options;
 
 const grout_command_info *grout_command__get_info(grout_command command);
@@ -67,6 +92,9 @@ const grout_option_info *grout_option__get_info(grout_option_id id);
 grout_command grout_command__find(const char *text);
 /* "--seed", "-D". */
 void grout_option__print_name(grout_option_id id, grout_text *out);
+
+/* The place of a word, or of a part of one, of a line; no place for NULL. */
+grout_place grout_option_line__get_place(const grout_option_line *line, const char *word);
 
 /*
  * Parses the words after the command's name and adds them to options (options->command is set).
@@ -84,6 +112,8 @@ const char *grout_options__get(const grout_options *options, grout_option_id id)
 bool grout_options__has(const grout_options *options, grout_option_id id);
 /* The i-th use (from 0) of a repeatable option, or NULL. */
 const char *grout_options__get_use(const grout_options *options, grout_option_id id, size_t i);
+/* The place of a value that the options hold: in the run line that gives it, or none. */
+grout_place grout_options__get_place(const grout_options *options, const char *value);
 /* Values of options whose form was checked by the parser. */
 uint64_t grout_options__get_count(const grout_options *options, grout_option_id id,
                                   uint64_t fallback);

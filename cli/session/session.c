@@ -210,7 +210,8 @@ void grout_session__help_near(grout_session *session, const char *near, const ch
 static bool add_unknown_code(grout_session *session, const char *value) {
     char code[64] = "";
     size_t size = strcspn(value, "=");
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION,
+                    grout_options__get_place(&session->options, value),
                     "--severity: there is no code '%.*s'", (int)(size < 200 ? size : 200), value);
     if (size < sizeof code) {
         memcpy(code, value, size);
@@ -233,8 +234,9 @@ bool grout_session__check_severities(grout_session *session) {
          i++) {
         grout_diag_code code;
         grout_severity level;
+        grout_place place = grout_options__get_place(&session->options, value);
         if (!read_severity(value, &code, &level)) {
-            is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+            is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, place,
                                       "the value of --severity is CODE=error, CODE=warning or "
                                       "CODE=off, not '%.200s'",
                                       value);
@@ -242,7 +244,7 @@ bool grout_session__check_severities(grout_session *session) {
             is_good = add_unknown_code(session, value);
         } else if (!can_change(code)) {
             is_good =
-                grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, place,
                                 "--severity: '%s' is no finding or warning, it stays an error",
                                 grout_diag_get(code)->text);
         }
@@ -300,6 +302,27 @@ bool grout_session__read_framed(grout_session *session, const char *path, uint64
     }
     GROUT_ASSERT(!is_read || out->size <= size_max);
     GROUT_ASSERT(!is_read || out->size == 0 || out->data != NULL);
+    grout_text_free(&reason);
+    return is_read;
+}
+
+bool grout_session__read_named(grout_session *session, const grout_option_use *use,
+                               const char *name, uint64_t size_max, grout_size_function *get_size,
+                               grout_bytes *out) {
+    grout_text reason = {0};
+    const grout_host *host = session->host;
+    const grout_option_line *line = use->line;
+    *out = (grout_bytes){0};
+    bool is_read =
+        host->read_beside(host->payload, line->path, name, size_max, get_size, out, &reason);
+    if (!is_read) {
+        grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE,
+                        grout_option_line__get_place(line, use->value), "cannot read '%s': %s",
+                        name, reason.data == NULL ? "?" : reason.data);
+        grout_diags_help(session->diags,
+                         "put it beside the kernel file, or give it in the call: --%s %s",
+                         grout_option__get_info(use->id)->long_text, use->value);
+    }
     grout_text_free(&reason);
     return is_read;
 }

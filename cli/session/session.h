@@ -71,6 +71,10 @@ bool grout_session__read_file(grout_session *session, const char *path, uint64_t
 /* The same for a file whose first bytes say how long it is (host.h). */
 bool grout_session__read_framed(grout_session *session, const char *path, uint64_t size_max,
                                 grout_size_function *get_size, grout_bytes *out);
+/* The same for a file that a line of another file names: one that lies beside it, by its name. */
+bool grout_session__read_named(grout_session *session, const grout_option_use *use,
+                               const char *name, uint64_t size_max, grout_size_function *get_size,
+                               grout_bytes *out);
 bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
                                size_t count);
 

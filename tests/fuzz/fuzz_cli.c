@@ -54,6 +54,12 @@ static bool read_framed(void *payload, const char *path, uint64_t size_max,
     return is_read;
 }
 
+static bool read_beside(void *payload, const char *owner, const char *name, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+    (void)owner;
+    return read_framed(payload, name, size_max, get_size, out, reason);
+}
+
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason) {
     memory_host *host = payload;
@@ -170,6 +176,7 @@ static void run(memory_host *memory, char *line) {
         .payload = memory,
         .read_file = read_file,
         .read_framed = read_framed,
+        .read_beside = read_beside,
         .write_file = write_file,
         .can_write = can_write,
         .is_same_file = is_same_file,

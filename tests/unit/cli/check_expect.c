@@ -77,7 +77,9 @@ START_TEST(test_run_text) {
     grout_expectations e;
     ck_assert(grout_expectations__read("f", text, sizeof text - 1, &e));
     ck_assert_uint_eq(e.runs.count, 1);
-    ck_assert_str_eq(e.runs.items[0], "--timing lazy -D X=64");
+    ck_assert_str_eq(e.runs.items[0].text, "--timing lazy -D X=64");
+    ck_assert_uint_eq(e.runs.items[0].line, 2);
+    ck_assert_uint_eq(e.runs.items[0].column, 12);
     grout_expectations__deinit(&e);
 }
 END_TEST
