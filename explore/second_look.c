@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/explore.h"
 
+#include "grout/past.h"
+
 #include "alloc.h"
 #include "orders.h"
 #include "varied.h"
@@ -84,5 +86,9 @@ bool grout_second_look_run(grout_second_look *look, const grout_checker *checker
         is_good = grout_explore(&launch, &options, out, diags);
     }
     grout_varied__deinit(&copies);
+    if (is_good && out->is_complete && grout_past_has_chance(&look->launch)) {
+        out->is_complete = false;
+        out->why_open = "an earlier launch may leave other values: --explore tries them";
+    }
     return is_good;
 }
