@@ -95,8 +95,8 @@ def judge_right(kernel, outcomes):
 
 def is_as_said(certified, outcome):
     """Whether a run is as a verdict for every schedule has it."""
-    if certified.schedules > 1 and certified.has_error:
-        return outcome.has_error
+    if certified.is_of_several and certified.has_error:
+        return outcome.has_failed
     return outcome.identities == certified.identities
 
 

@@ -42,6 +42,10 @@ class Oracle:
                 == get_cluster(self.events[edge[1]].actor)]
         self.near = reach(self.events, near, lambda target, is_strong: is_strong)
         self.time = reach(self.events, graph.edges, lambda target, is_strong: True)
+        # What an engine has written to the memory of a CTA: relaxed edges carry it within a CTA.
+        seen = [(source, target, is_strong or get_cta(self.events[source].actor) == get_cta(self.events[target].actor))
+                for source, target, is_strong in graph.edges]
+        self.seen = reach(self.events, seen, lambda target, is_strong: is_strong)
         # In time, but not by the completion of an async store, which says nothing of what its issuer did.
         self.told = reach(self.events, graph.edges,
                           lambda target, is_strong: is_strong or self.events[target].tag is None)
@@ -82,9 +86,8 @@ class Oracle:
             return ("gmem-race", primary.line)
         reader = x if kinds[0] == "load" else y
         is_far = [get_cta(event.actor) != home for event in (x, y)]
-        if set(kinds) == {"tma-load", "load"} and not any(is_far) or (
-                set(kinds) == {"async-store", "load"} and get_cta(reader.actor) == home):
-            return ("async-not-awaited", reader.line)
+        if set(kinds) in ({"tma-load", "load"}, {"async-store", "load"}):
+            return ("async-not-awaited", reader.line)  # whose barrier it is has no part in it
         if is_far[0] != is_far[1] and writes[is_far.index(True)]:
             return ("cluster-smem-reuse", (x if is_far[0] else y).line)
         return ("smem-race", primary.line)
@@ -107,10 +110,12 @@ class Oracle:
             return ("insufficient-scope", y.line) if self.is_before(self.told, x, y) else race()
         if first in ("copy", "async-store"):
             if self.is_before(self.time, waits[0], y):
+                if space == "s" and second not in WRITES["s"] and not self.is_before(self.seen, waits[0], y):
+                    return ("insufficient-scope", y.line)
                 if not is_async or space == "g" or (
-                        self.has_commit(space, home, waits[0], y, self.time, self.memory)):
+                        self.has_commit(space, home, waits[0], y, self.seen, self.memory)):
                     return None
-                if self.has_commit(space, home, waits[0], y, self.time, self.time):
+                if self.has_commit(space, home, waits[0], y, self.seen, self.time):
                     return y.line
                 return ("missing-commit-smem", y.line)
             if space == "g":
@@ -118,6 +123,8 @@ class Oracle:
             return ("async-not-awaited", y.line) if self.is_before(self.time, x, y) else race()
         if first == "tma-load":
             if self.is_before(self.time, waits[0], y):
+                if space == "s" and second not in WRITES["s"] and not self.is_before(self.seen, waits[0], y):
+                    return ("insufficient-scope", y.line)
                 return None
             if space == "g":
                 return ("gmem-race", y.line)

@@ -33,6 +33,8 @@ class Outcome:
         self.status, self.because = facts["status"], facts.get("because", "")
         self.holds = facts["holds_for_every_schedule"]
         self.schedules = facts["schedules_explored"]
+        self.is_of_several = self.schedules > 1 or facts["random_schedules"] > 0
+        self.has_failed = any(f["severity"] == "error" and f["code"] not in IGNORED | {"step-limit"} for f in findings)
         ignored = IGNORED if self.holds else IGNORED | OF_VALUES
         findings = [f for f in findings if f["code"] not in ignored]
         self.identities = {f["identity"] for f in findings}

@@ -52,6 +52,7 @@ class Kernel:
         self.rng = random.Random(number)
         self.number, self.lines, self.values, self.names = number, [], [], 0
         self.uses = []  # (line, elements)
+        self.array_lines = set()  # where an element of an array has wrapped: grout keeps the first of them for all
         self.draw()
 
     # ---- text ----
@@ -80,6 +81,7 @@ class Kernel:
         name = self.name()
         self.emit(f"{name} = {text}")
         self.values.append(Value(name, dtype, is_array, elements))
+        self.array_lines.update(*(lines for _, lines in elements if is_array))
         return self.values[-1]
 
     def pick(self, dtype=None, is_array=None):
@@ -333,7 +335,7 @@ class Kernel:
         for where, elements, name in self.uses:
             lines = frozenset().union(*(f for _, f in elements))
             found = {first for first, use in findings if use == where}
-            if len(found) > 1 or bool(found) != bool(lines) or not found <= lines:
+            if len(found) > 1 or bool(found) != bool(lines) or not found <= lines | self.array_lines:
                 faults.append(f"line {where}, {name}: wrapped at {sorted(lines)}, found at {sorted(found)}")
         known = {where for where, _, _ in self.uses}
         return faults + [f"line {use}: no use, and found" for _, use in findings if use not in known]
