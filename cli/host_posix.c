@@ -1,15 +1,15 @@
-/* host_posix.c - the real host: files, streams, environment and signals of this process.
+/* host_posix.c - the real host: files, streams and environment of this process.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host_posix.h"
 
 #include "beside_posix.h"
+#include "signals_posix.h"
 #include "watch_posix.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The one thing that a signal handler may touch. */
-static volatile sig_atomic_t was_interrupted;
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -77,7 +74,7 @@ static bool read_all(reading *r, grout_text *reason) {
         room = r->get_size != NULL && room > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : room;
         ssize_t got = read(r->file, r->data + r->size, room);
         /* A pipe may never end. A file does: whoever works on it afterwards sees the interrupt. */
-        bool ends = was_interrupted && !r->is_plain;
+        bool ends = grout_signals_posix__is_caught() && !r->is_plain;
         if (ends) {
             errno = EINTR;
         }
@@ -164,9 +161,7 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
 
 static bool write_all(int file, const char *data, size_t size) {
     while (size > 0) {
-        /* Linux writes at most 2 GiB at once. */
-        size_t part = size > (1u << 30) ? (1u << 30) : size;
-        ssize_t done = write(file, data, part);
+        ssize_t done = write(file, data, size);
         if (done < 0 && errno == EINTR) {
             continue;
         }
@@ -179,158 +174,25 @@ static bool write_all(int file, const char *data, size_t size) {
     return true;
 }
 
-static void add_folder(const char *path, grout_text *out) {
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        grout_text_add(out, ".");
-    } else {
-        grout_text_add_bytes(out, path, slash == path ? 1 : (size_t)(slash - path));
-    }
-}
-
-/* So that the rename survives a power failure too; a folder that cannot be synced is no fault. */
-static void sync_folder(const char *path) {
-    grout_text folder = {0};
-    add_folder(path, &folder);
-    int file = folder.data == NULL ? -1 : open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file >= 0) {
-        (void)fsync(file);
-        (void)close(file);
-    }
-    grout_text_free(&folder);
-}
-
-/* Devices and pipes are written in place: there is nothing to replace. */
-static bool is_special(const char *path, struct stat *info) {
-    return stat(path, info) == 0 && !S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode);
-}
-
-static bool write_special(const char *path, const grout_chunk *chunks, size_t count,
-                          grout_text *reason) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) {
-        return fail(reason);
-    }
-    bool is_good = true;
-    for (size_t i = 0; i < count && is_good; i++) {
-        is_good = write_all(file, chunks[i].data, chunks[i].size);
-    }
-    if (!is_good) {
-        (void)fail(reason);
-    }
-    (void)close(file);
-    return is_good;
-}
-
-/* The permissions that a new file gets by default. */
-static mode_t get_new_mode(void) {
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    return 0666 & ~mask;
-}
-
-static bool write_temporary(int file, mode_t mode, const grout_chunk *chunks, size_t count) {
-    bool is_good = fchmod(file, mode) == 0;
-    for (size_t i = 0; i < count && is_good; i++) {
-        is_good = write_all(file, chunks[i].data, chunks[i].size);
-    }
-    return is_good && fsync(file) == 0;
-}
-
-/* The reason, from errno, why the path cannot be written. */
-static bool fail_target(const char *path, grout_text *reason) {
-    int code = errno;
-    grout_text folder = {0};
-    add_folder(path, &folder);
-    if (code == ENOENT && folder.data != NULL) {
-        grout_text_add(reason, "the folder '%s' does not exist", folder.data);
-    } else {
-        errno = code;
-        (void)fail(reason);
-    }
-    grout_text_free(&folder);
-    return false;
-}
-
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason) {
     (void)payload;
-    struct stat info;
-    if (is_special(path, &info)) {
-        return write_special(path, chunks, count, reason);
-    }
-    /* A link stays: the file that it points to is replaced. */
-    char *target = realpath(path, NULL);
-    const char *final = target != NULL ? target : path;
-    mode_t mode = target != NULL && stat(final, &info) == 0 ? info.st_mode & 0777 : get_new_mode();
-    grout_text name = {0};
-    grout_text_add(&name, "%s.XXXXXX", final);
-    bool is_good = false;
-    int file = name.failed || name.data == NULL ? -1 : mkstemp(name.data);
-    if (file >= 0) {
-        is_good = write_temporary(file, mode, chunks, count);
-        is_good = close(file) == 0 && is_good;
-        is_good = is_good && rename(name.data, final) == 0;
-        if (!is_good) {
-            (void)fail(reason);
-            (void)unlink(name.data);
-        } else {
-            sync_folder(final);
-        }
-    } else {
-        (void)fail_target(final, reason);
-    }
-    grout_text_free(&name);
-    free(target);
-    return is_good;
+    const grout_output_file file = {.folder = GROUT_OUTPUT_HERE,
+                                    .path = path,
+                                    .parts = chunks,
+                                    .count = count,
+                                    .note_temporary = grout_signals_posix__note_temporary};
+    return grout_output_file__write(&file, reason);
 }
 
 static bool can_write(void *payload, const char *path, grout_text *reason) {
     (void)payload;
-    struct stat info;
-    grout_text folder = {0};
-    if (is_special(path, &info)) {
-        return access(path, W_OK) == 0 || fail(reason);
-    }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        grout_text_add(reason, "it is a folder");
-        return false;
-    }
-    add_folder(path, &folder);
-    bool is_good = folder.data != NULL && access(folder.data, W_OK | X_OK) == 0;
-    if (!is_good) {
-        (void)fail_target(path, reason);
-    }
-    grout_text_free(&folder);
-    return is_good;
+    return grout_output_file__can_write(path, reason);
 }
 
 static bool is_same_file(void *payload, const char *a, const char *b) {
     (void)payload;
-    struct stat info_a, info_b;
-    if (is_special(a, &info_a) || is_special(b, &info_b)) {
-        return false;
-    }
-    if (strcmp(a, b) == 0) {
-        return true;
-    }
-    if (stat(a, &info_a) == 0) {
-        return stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
-               info_a.st_ino == info_b.st_ino;
-    }
-    /* Neither exists yet: the same name in the same folder. */
-    const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
-    name_a = name_a == NULL ? a : name_a + 1;
-    name_b = name_b == NULL ? b : name_b + 1;
-    grout_text folder_a = {0}, folder_b = {0};
-    add_folder(a, &folder_a);
-    add_folder(b, &folder_b);
-    bool is_same = strcmp(name_a, name_b) == 0 && stat(folder_a.data, &info_a) == 0 &&
-                   stat(folder_b.data, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
-                   info_a.st_ino == info_b.st_ino;
-    grout_text_free(&folder_a);
-    grout_text_free(&folder_b);
-    return is_same;
+    return grout_output_file__is_same(a, b);
 }
 
 static bool list_folder(void *payload, const char *folder,
@@ -340,7 +202,7 @@ static bool list_folder(void *payload, const char *folder,
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, NULL, alphasort);
     if (count < 0) {
-        return fail(reason);
+        return errno == ENOENT || fail(reason);
     }
     for (int i = 0; i < count; i++) {
         struct stat info;
@@ -358,11 +220,12 @@ static bool list_folder(void *payload, const char *folder,
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
-static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
+static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size,
+                         grout_text *reason) {
     (void)payload;
     errno = 0;
     return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size) ||
-           errno == EPIPE;
+           errno == EPIPE || (reason != NULL && fail(reason));
 }
 
 static bool is_terminal(void *payload, grout_stream stream) {
@@ -377,7 +240,7 @@ static bool ask(void *payload, const char *question, grout_text *answer) {
         !write_all(STDERR_FILENO, question, strlen(question))) {
         return false;
     }
-    while (!was_interrupted && read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+    while (!grout_signals_posix__is_caught() && read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
         grout_text_add_bytes(answer, &c, 1);
     }
     return true;
@@ -409,16 +272,9 @@ static uint64_t get_memory(void *payload) {
     return pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
 }
 
-static void note_interrupt(int signal_number) {
-    was_interrupted = 1;
-    /* A second Ctrl-C ends the process at once. */
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    (void)sigaction(signal_number, &action, NULL);
-}
-
 static bool is_interrupted(void *payload) {
     (void)payload;
-    return was_interrupted != 0;
+    return grout_signals_posix__is_caught();
 }
 
 static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
@@ -531,13 +387,6 @@ const grout_host *grout_host_posix_get(void) {
         .close_library = close_library,
         .gpu = &gpu,
     };
-    struct sigaction interrupt = {.sa_handler = note_interrupt};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    (void)sigaction(SIGINT, &interrupt, NULL);
-    /* A reader that goes away ends no run: outputs are still to be written, and the exit code to
-     * be given. */
-    (void)sigaction(SIGPIPE, &ignore, NULL);
-    /* So is a file that grows past the limit of the process: its temporary is removed. */
-    (void)sigaction(SIGXFSZ, &ignore, NULL);
+    grout_signals_posix__install();
     return &host;
 }

@@ -5,7 +5,7 @@
 
 #include "host.h"
 
-/* One object, which lives as long as the process. Installs the handler of Ctrl-C. */
+/* One object, which lives as long as the process. Installs the handlers of signals. */
 const grout_host *grout_host_posix_get(void);
 
 #endif

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 #include "host_posix.h"
+#include "signals_posix.h"
 
 int main(int argc, char **argv) {
-    return grout_cli_main(argc, argv, grout_host_posix_get());
+    int exit_code = grout_cli_main(argc, argv, grout_host_posix_get());
+    return grout_signals_posix__get_exit_code(exit_code);
 }

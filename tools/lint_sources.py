@@ -15,7 +15,7 @@ LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
-LIBRARIES = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
+LIBRARIES = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
              "ptx", "binding", "xla")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
@@ -60,6 +60,7 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 EXTRA_HEADERS = {
     "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
     "base": r"pthread\.h|sanitizer/\w+\.h",
+    "files": r"fcntl\.h|unistd\.h|sys/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
     "lowering": r"sanitizer/\w+\.h",
     "observe": r"sanitizer/\w+\.h",

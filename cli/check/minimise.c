@@ -381,8 +381,9 @@ static int report_smallest(minimiser *it) {
     session->host = &deaf;
     int exit_code = report(it);
     session->host = host;
-    grout_session__note(session,
-                        "Ctrl-C ended the trials: a smaller size or schedule may show it too\n");
+    grout_session__note(
+        session,
+        "Ctrl-C or another signal ended the trials: a smaller size or schedule may show it too\n");
     return grout_work__get_worse(exit_code, GROUT_EXIT_INTERRUPTED);
 }
 

@@ -131,7 +131,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     bool was_cut = outcome->status == GROUT_RUN_INTERRUPTED && outcome->cut == GROUT_CUT_INTERRUPT;
     if (was_cut || outcome->exploration_cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                        "Ctrl-C ended the run: the report is incomplete");
+                        "Ctrl-C or another signal ended the run: the report is incomplete");
     }
 }
 

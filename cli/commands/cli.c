@@ -90,6 +90,17 @@ static int run_command(grout_session *session, const command_line *line, bool is
     return functions[session->options.command](session);
 }
 
+/* What stdout has not taken is an output that is not written, as a file would be. */
+static int report_lost_output(grout_session *session, int exit_code) {
+    const char *reason = session->write_reason.data;
+    grout_session__print(session, GROUT_STREAM_ERR,
+                         "error: cannot write to stdout: %s [file-unwritable]\n",
+                         reason == NULL ? "?" : reason);
+    return grout_exit_code_rank(exit_code) > grout_exit_code_rank(GROUT_EXIT_USAGE)
+               ? exit_code
+               : GROUT_EXIT_USAGE;
+}
+
 /* One call, from its words to its exit code. */
 static int call(const command_line *line, bool is_watched) {
     const grout_host *host = line->host;
@@ -107,10 +118,9 @@ static int call(const command_line *line, bool is_watched) {
         exit_code = GROUT_EXIT_USAGE;
     }
     if (session.write_failed) {
-        grout_session__print(&session, GROUT_STREAM_ERR,
-                             "error: cannot write to stdout [file-unwritable]\n");
-        exit_code = exit_code == GROUT_EXIT_OK ? GROUT_EXIT_USAGE : exit_code;
+        exit_code = report_lost_output(&session, exit_code);
     }
+    grout_text_free(&session.write_reason);
     grout_options__deinit(&session.options);
     grout_diags_free(session.diags);
     return exit_code;

@@ -14,19 +14,14 @@
 #define COMPILER "unknown"
 #endif
 
-bool grout_cache__get_folder(const grout_session *session, grout_text *out) {
+bool grout_cache__get_folder(const grout_session *session, grout_text *out, grout_text *ignored) {
     const grout_host *host = session->host;
-    const char *own = host->get_env(host->payload, "GROUT_CACHE");
-    const char *cache = host->get_env(host->payload, "XDG_CACHE_HOME");
-    const char *home = host->get_env(host->payload, "HOME");
-    if (own != NULL && own[0] != '\0') {
-        grout_text_add(out, "%s", own);
-    } else if (cache != NULL && cache[0] == '/') { /* the standard: a relative one is ignored */
-        grout_text_add(out, "%s/grout", cache);
-    } else if (home != NULL && home[0] != '\0') {
-        grout_text_add(out, "%s/.cache/grout", home);
-    }
-    return out->size > 0 && !out->failed;
+    const grout_cache_variables variables = {
+        .grout_cache = host->get_env(host->payload, "GROUT_CACHE"),
+        .xdg_cache_home = host->get_env(host->payload, "XDG_CACHE_HOME"),
+        .home = host->get_env(host->payload, "HOME"),
+    };
+    return grout_cache_find(&variables, out, ignored);
 }
 
 void grout_nvrtc_search__init(grout_nvrtc_search *search, const grout_session *session) {
@@ -45,10 +40,12 @@ void grout_nvrtc_search__init(grout_nvrtc_search *search, const grout_session *s
         search->options.search_dirs = search->dirs;
         search->options.search_dir_count = search->cuda_home.failed ? 0 : 1;
     }
+    grout_text ignored = {0};
     if (!grout_options__has(&session->options, GROUT_OPTION_NO_CACHE) &&
-        grout_cache__get_folder(session, &search->cache_dir)) {
+        grout_cache__get_folder(session, &search->cache_dir, &ignored)) {
         search->options.cache_dir = search->cache_dir.data;
     }
+    grout_text_free(&ignored);
 }
 
 void grout_nvrtc_search__deinit(grout_nvrtc_search *search) {
@@ -58,7 +55,7 @@ void grout_nvrtc_search__deinit(grout_nvrtc_search *search) {
 }
 
 int grout_cmd_doctor(grout_session *session) {
-    grout_text text = {0}, cache = {0};
+    grout_text text = {0}, cache = {0}, ignored = {0};
     grout_nvrtc_search search;
     bool has_gpu = false;
     grout_text_add(&text, "grout: %s\ncompiled with: %s\n", GROUT_VERSION, COMPILER);
@@ -66,8 +63,10 @@ int grout_cmd_doctor(grout_session *session) {
                    XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
     grout_interp_describe(&text);
     session->host->describe(session->host->payload, &text);
-    bool has_cache = grout_cache__get_folder(session, &cache);
-    grout_text_add(&text, "cache: %s\n", has_cache ? cache.data : "none (no HOME)");
+    bool has_cache = grout_cache__get_folder(session, &cache, &ignored);
+    grout_text_add(&text, "cache: %s%s%s%s\n", has_cache ? cache.data : "none (no HOME)",
+                   ignored.size > 0 ? " (" : "", ignored.size > 0 ? ignored.data : "",
+                   ignored.size > 0 ? ")" : "");
     if (session->host->gpu != NULL) {
         grout_nvrtc_search__init(&search, session);
         has_gpu = session->host->gpu->describe(&search.options, &text);
@@ -77,6 +76,7 @@ int grout_cmd_doctor(grout_session *session) {
                                   : "no kernel can run on a GPU here; check, run on the CPU, emit "
                                     "--to cuda and fmt need none\n");
     grout_text_free(&cache);
+    grout_text_free(&ignored);
     grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 4);
     return GROUT_EXIT_OK;
 }

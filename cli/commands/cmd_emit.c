@@ -38,9 +38,7 @@ static bool write_result(grout_session *session, const void *data, size_t size) 
         grout_chunk chunk = {.data = data, .size = size};
         return grout_session__write_file(session, path, &chunk, 1);
     }
-    if (!session->host->write(session->host->payload, GROUT_STREAM_OUT, data, size)) {
-        session->write_failed = true;
-    }
+    grout_session__write(session, GROUT_STREAM_OUT, data, size);
     return true;
 }
 

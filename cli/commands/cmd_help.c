@@ -60,7 +60,8 @@ static void add_command_help(grout_text *out, grout_command command, size_t widt
 static const char exit_codes[] =
     "0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang; "
     "2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
-    "something is not supported; 4 a bug of grout; 130 interrupted";
+    "something is not supported; 4 a bug of grout; 130 interrupted, "
+    "143 or 129 by SIGTERM or SIGHUP";
 
 const char *grout_help__get_exit_codes(void) {
     return exit_codes;
@@ -180,9 +181,12 @@ static const char markdown_tail[] =
     "| 3 | incomplete: a limit of steps, memory or time, or something not supported; never "
     "reported as clean |\n"
     "| 4 | a bug of grout, or a driver that fails |\n"
-    "| 130 | Ctrl-C, after a partial report marked incomplete |\n\n"
+    "| 130 | Ctrl-C, after a partial report marked incomplete; 143 and 129: the same after SIGTERM "
+    "and SIGHUP |\n\n"
     "Warnings change no exit code unless `--werror` is given. A reader that ends early, as in "
-    "`grout check FILE | head -1`, changes\nnone either and is no error; a full disk is one.\n\n"
+    "`grout check FILE | head -1`, changes\nnone either and is no error. An output that cannot be "
+    "written, stdout too, is one: "
+    "`file-unwritable`, exit code 2.\n\n"
     "## Inputs and outputs\n\n"
     "Arrays come from `.npy` files (versions 1 to 3, both byte orders, C and Fortran order) or "
     "from a generator. bf16 and the\ntypes of 8 bits and less, which NumPy does not have, are read "
@@ -204,12 +208,12 @@ static const char markdown_tail[] =
     "| generator | elements |\n|---|---|\n";
 
 static const char markdown_outputs[] =
-    "Outputs are written once the run has reached its end: to a temporary file beside the target, "
-    "synced, then renamed. No\noption writes over a file that the call reads, or that another "
+    "Outputs are written once the run has reached its end, each whole or not at all "
+    "([reliability](reliability.md)). No\noption writes over a file that the call reads, or that "
+    "another "
     "option "
     "writes, whatever the names: that is refused before\nanything runs. Devices and pipes are "
-    "written as "
-    "they are.\n\n";
+    "written through.\n\n";
 
 static const char markdown_causes[] =
     "## Causes first\n\n"

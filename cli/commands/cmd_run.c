@@ -274,8 +274,9 @@ static bool run_cpu(const gpu_work *work, const grout_launch_settings *settings,
         return false;
     }
     if (outcome->cut == GROUT_CUT_INTERRUPT) {
-        return grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                               "Ctrl-C ended the run on the CPU: nothing was compared");
+        return grout_diags_add(
+            session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+            "Ctrl-C or another signal ended the run on the CPU: nothing was compared");
     }
     if (outcome->status != GROUT_RUN_DONE) {
         const char *cut = grout_outcome__get_cut(outcome);

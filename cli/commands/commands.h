@@ -21,8 +21,9 @@ void grout_help__print(grout_session *session, grout_command command);
 /* What --plant asks for, or nothing; false with a report. */
 bool grout_planted__read(grout_session *session, grout_planted *planted_out);
 
-/* Folders: of the cache (false: there is none), and where NVRTC may lie. */
-bool grout_cache__get_folder(const grout_session *session, grout_text *out);
+/* Folders: of the cache (false: there is none; ignored: which variables are no paths), and where
+ * NVRTC may lie. */
+bool grout_cache__get_folder(const grout_session *session, grout_text *out, grout_text *ignored);
 typedef struct grout_nvrtc_search {
     grout_nvrtc_options options;
     grout_text cache_dir, cuda_home;

@@ -93,7 +93,7 @@ static void describe_end(grout_session *session, const grout_load *load, grout_k
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                        "Ctrl-C ended the search for advice");
+                        "Ctrl-C or another signal ended the search for advice");
     }
 }
 

@@ -9,7 +9,7 @@ const char *grout_cut_get_text(grout_cut cut) {
     case GROUT_CUT_NONE:
         break;
     case GROUT_CUT_INTERRUPT:
-        return "Ctrl-C ended the run";
+        return "Ctrl-C or another signal ended the run";
     case GROUT_CUT_TIMEOUT:
         return "the time was over (--timeout)";
     case GROUT_CUT_BUDGET:

@@ -10,6 +10,8 @@
 
 #include "grout/grout.h"
 
+#include "output_file.h"
+
 typedef enum grout_stream { GROUT_STREAM_OUT, GROUT_STREAM_ERR } grout_stream;
 
 /* Bytes on the heap, followed by a NUL that size does not count. Free with free(). */
@@ -18,11 +20,8 @@ typedef struct grout_bytes {
     size_t size;
 } grout_bytes;
 
-/* A piece of a file to be written; borrowed. */
-typedef struct grout_chunk {
-    const void *data;
-    size_t size;
-} grout_chunk;
+/* A piece of a file to be written. */
+typedef grout_output_part grout_chunk;
 
 /* The functions of gpu.h that open libraries, start processes or write the cache. */
 typedef struct grout_host_gpu {
@@ -62,8 +61,8 @@ typedef struct grout_host {
     bool (*read_beside)(void *payload, const char *owner, const char *name, uint64_t size_max,
                         grout_size_function *get_size, grout_bytes *out, grout_text *reason);
     /*
-     * Replaces a file, or makes one, in one step: a temporary beside it is written, synced and
-     * renamed, so that a reader of the path sees the old bytes or all of the new ones.
+     * Replaces a file, or makes one, in one step: see output_file.h. A reader of the path sees the
+     * old bytes or all of the new ones.
      */
     bool (*write_file)(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason);
@@ -71,12 +70,14 @@ typedef struct grout_host {
     bool (*can_write)(void *payload, const char *path, grout_text *reason);
     /* Whether two paths name one plain file, or would; a device or a pipe is never lost. */
     bool (*is_same_file)(void *payload, const char *a, const char *b);
-    /* Calls visit for every plain file of a folder, in sorted order. */
+    /* Calls visit for every plain file of a folder, in sorted order. One that is not there is empty. */
     bool (*list)(void *payload, const char *folder,
                  void (*visit)(void *visit_payload, const char *name, uint64_t size),
                  void *visit_payload, grout_text *reason);
-    /* Bytes that nobody reads any more, as of a pipe whose reader has ended, count as written. */
-    bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
+    /* Bytes that nobody reads any more, as of a pipe whose reader has ended, count as written.
+     * reason may be NULL. */
+    bool (*write)(void *payload, grout_stream stream, const char *data, size_t size,
+                  grout_text *reason);
     bool (*is_terminal)(void *payload, grout_stream stream);
     /* Asks on the terminal and reads a line of the answer. False: stdin or stderr is none, so there
      * is nobody to ask. */
@@ -86,7 +87,7 @@ typedef struct grout_host {
     /* Seconds of a clock that never goes back. */
     double (*get_seconds)(void *payload);
     const char *(*get_env)(void *payload, const char *name);
-    /* True once the user has pressed Ctrl-C. */
+    /* True once the user has pressed Ctrl-C, or somebody else has sent a signal to end it. */
     bool (*is_interrupted)(void *payload);
     /* Watches files, from now on: what changes before the first wait counts. NULL: no memory. */
     grout_watch *(*open_watch)(void *payload, const char *const *paths, size_t count);

@@ -14,16 +14,17 @@
 
 const grout_place grout_nowhere = {0};
 
-static void write_bytes(grout_session *session, grout_stream stream, const char *data,
-                        size_t size) {
+void grout_session__write(grout_session *session, grout_stream stream, const void *data,
+                          size_t size) {
+    grout_text reason = {0};
     grout_stage__wipe(session);
-    if (size == 0) {
-        return;
-    }
-    if (!session->host->write(session->host->payload, stream, data, size) &&
-        stream == GROUT_STREAM_OUT) {
+    if (size > 0 && !session->host->write(session->host->payload, stream, data, size, &reason) &&
+        stream == GROUT_STREAM_OUT && !session->write_failed) {
         session->write_failed = true;
+        session->write_reason = reason; /* the first one is the cause */
+        reason = (grout_text){0};
     }
+    grout_text_free(&reason);
 }
 
 /* Formats into a text; one that is too long for a line of ours needs a second look at its
@@ -52,7 +53,7 @@ void grout_session__print(grout_session *session, grout_stream stream, const cha
     va_start(arguments, format);
     add_formatted(&text, format, arguments);
     va_end(arguments);
-    write_bytes(session, stream, text.data, text.size);
+    grout_session__write(session, stream, text.data, text.size);
     grout_text_free(&text);
 }
 
@@ -61,7 +62,7 @@ void grout_session__flush(grout_session *session, grout_stream stream, grout_tex
     if (text->failed) {
         (void)grout_diags_add_oom(session->diags);
     }
-    write_bytes(session, stream, text->data, text->size);
+    grout_session__write(session, stream, text->data, text->size);
     grout_text_free(text);
     *text = (grout_text){0};
 }

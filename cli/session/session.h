@@ -22,7 +22,8 @@ typedef struct grout_session {
     const grout_decisions *replay; /* of --replay; NULL: none */
     /* the same of a launch list, by launch from 1; NULL: it is of a kernel */
     const grout_decisions *replay_list;
-    bool write_failed; /* stdout is closed or full */
+    bool write_failed;       /* stdout is closed or full */
+    grout_text write_reason; /* why; owned */
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
@@ -33,7 +34,10 @@ typedef struct grout_session {
 /* The place of what is in no file. */
 extern const grout_place grout_nowhere;
 
-/* Writes to stdout or stderr. */
+/* Writes to stdout or stderr. What stdout does not take is write_failed. */
+void grout_session__write(grout_session *session, grout_stream stream, const void *data,
+                          size_t size);
+/* The same with a format. */
 void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...)
     GROUT_PRINTF(3, 4);
 /* Writes a text and empties it. */

@@ -72,7 +72,7 @@ void grout_stage__draw(const grout_session *session) {
     grout_text_add(&line, "\r%.*s\x1b[K", (int)(words.size < most ? words.size : most),
                    words.data == NULL ? "" : words.data);
     if (line.data != NULL) {
-        (void)host->write(host->payload, GROUT_STREAM_ERR, line.data, line.size);
+        (void)host->write(host->payload, GROUT_STREAM_ERR, line.data, line.size, NULL);
         outermost->is_drawn = true;
         outermost->drawn_at = now;
     }
@@ -84,7 +84,8 @@ void grout_stage__wipe(const grout_session *session) {
     static const char wipe[] = "\r\x1b[K";
     grout_stage *outermost = get_outermost(session);
     if (outermost != NULL && outermost->is_drawn) {
-        (void)session->host->write(session->host->payload, GROUT_STREAM_ERR, wipe, strlen(wipe));
+        (void)session->host->write(session->host->payload, GROUT_STREAM_ERR, wipe, strlen(wipe),
+                                   NULL);
         outermost->is_drawn = false;
     }
 }

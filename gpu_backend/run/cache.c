@@ -6,15 +6,16 @@
  *
  *   magic (8 bytes) | image size (u64) | log size (u64) | XXH3-128 of image and log | image | log
  *
- * in the host's byte order: the cache is not moved between machines. It is written beside its place
- * under the name .tmp-PID-TIME and renamed, so that readers see it whole. A hit sets the time of
- * its last change, which is what the oldest file is found by.
+ * in the host's byte order: the cache is not moved between machines. Readers see it whole
+ * (output_file.h). A hit sets the time of its last change, which is what the oldest file is found
+ * by.
  */
 #include "cache.h"
 
 #include "array.h"
 #include "bytes.h"
 #include "invariant.h"
+#include "output_file.h"
 
 #include <dirent.h> /* lint-allow: dirent.h, the oldest files of the cache go first */
 #include <errno.h>
@@ -31,9 +32,6 @@
 #define MAGIC       "groutC1\n"
 #define NAME_SUFFIX ".grc"
 #define NAME_SIZE   (32 + sizeof NAME_SUFFIX)
-#define TEMPORARY   ".tmp-"
-/* A temporary this old belongs to a process that died. */
-#define TEMPORARY_SECONDS_MAX 3600
 
 typedef struct file_header {
     char magic[8];
@@ -234,15 +232,6 @@ static bool make_header(const grout_gpu_compiled *compiled, size_t log_size, fil
     return true;
 }
 
-static bool write_file(int file, const grout_gpu_compiled *compiled) {
-    file_header header;
-    const size_t log_size = strlen(compiled->log);
-    return make_header(compiled, log_size, &header) &&
-           grout_gpu__write_all(file, &header, sizeof header) &&
-           grout_gpu__write_all(file, compiled->image, compiled->size) &&
-           grout_gpu__write_all(file, compiled->log, log_size);
-}
-
 /* ---- the directory ---- */
 
 typedef struct entry {
@@ -273,21 +262,11 @@ static bool add_entry(entries *list, const char *name, const struct stat *status
     return true;
 }
 
-/* One name of the directory: a file of the cache joins the list, a dead temporary goes. */
+/* One name of the directory: a file of the cache joins the list. */
 static bool visit(int directory, const char *name, entries *list) {
     struct stat status;
-    const bool is_temporary = strncmp(name, TEMPORARY, strlen(TEMPORARY)) == 0;
-    if ((!is_temporary && !is_cache_name(name)) ||
-        fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
-        return true;
-    }
-    if (!is_temporary) {
-        return add_entry(list, name, &status);
-    }
-    if (time(NULL) - status.st_mtim.tv_sec > TEMPORARY_SECONDS_MAX) {
-        (void)unlinkat(directory, name, 0);
-    }
-    return true;
+    return !is_cache_name(name) || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+           !S_ISREG(status.st_mode) || add_entry(list, name, &status);
 }
 
 /* Lists the cache's files. The list is the caller's to free, also after a failure. */
@@ -348,31 +327,30 @@ static bool trim(const grout_gpu_cache *cache, uint64_t size_max, grout_gpu_cach
 
 bool grout_gpu__cache_add(const grout_gpu_cache *cache, const grout_gpu_cache_key *key,
                           const grout_gpu_compiled *compiled, grout_gpu_error *error) {
-    char temporary[64];
     char name[NAME_SIZE];
-    struct timespec now = {0};
+    file_header header;
+    grout_text reason = {0};
     grout_gpu_cache_usage removed = {0};
+    const size_t log_size = strlen(compiled->log);
     GROUT_ASSERT(cache->is_open && compiled->image != NULL && compiled->log != NULL);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%lld%09ld", (long)getpid(),
-                   (long long)now.tv_sec, now.tv_nsec);
-    file_name(key, name);
-    const int file = openat(cache->directory, temporary,
-                            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) {
-        return grout_gpu__fail(error, GROUT_DIAG_FILE_UNWRITABLE, "cannot write to the cache: %s",
-                               strerror(errno));
+    if (!make_header(compiled, log_size, &header)) {
+        return grout_gpu__fail_memory(error, "a checksum");
     }
-    bool ok = write_file(file, compiled);
-    ok = close(file) == 0 && ok;
-    ok = ok && renameat(cache->directory, temporary, cache->directory, name) == 0;
+    file_name(key, name);
+    const grout_output_part parts[] = {
+        {&header, sizeof header}, {compiled->image, compiled->size}, {compiled->log, log_size}};
+    const grout_output_file file = {.folder = cache->directory,
+                                    .path = name,
+                                    .parts = parts,
+                                    .count = sizeof parts / sizeof parts[0],
+                                    .is_cached = true};
+    const bool ok = grout_output_file__write(&file, &reason);
     if (!ok) {
         grout_gpu__fail(error, GROUT_DIAG_FILE_UNWRITABLE, "cannot write to the cache: %s",
-                        strerror(errno));
-        (void)unlinkat(cache->directory, temporary, 0);
-        return false;
+                        reason.failed || reason.data == NULL ? "?" : reason.data);
     }
-    return trim(cache, cache->size_max, &removed, error);
+    grout_text_free(&reason);
+    return ok && trim(cache, cache->size_max, &removed, error);
 }
 
 bool grout_gpu__cache_measure(const grout_gpu_cache *cache, grout_gpu_cache_usage *out,
@@ -390,7 +368,7 @@ bool grout_gpu__cache_clear(const grout_gpu_cache *cache, grout_gpu_cache_usage 
     return trim(cache, 0, out, error);
 }
 
-bool grout_gpu__cache_compile(const grout_gpu_cache *cache, const grout_gpu_nvrtc *nvrtc,
+bool grout_gpu__cache_compile(grout_gpu_cache *cache, const grout_gpu_nvrtc *nvrtc,
                               const grout_gpu_source *source, grout_gpu_compiled *out, bool *is_hit,
                               grout_gpu_error *error) {
     grout_gpu_cache_key key;
@@ -411,8 +389,7 @@ bool grout_gpu__cache_compile(const grout_gpu_cache *cache, const grout_gpu_nvrt
         return false;
     }
     if (cache != NULL) {
-        grout_gpu_error ignored;
-        (void)grout_gpu__cache_add(cache, &key, out, &ignored);
+        (void)grout_gpu__cache_add(cache, &key, out, &cache->problem);
     }
     return true;
 }

@@ -21,6 +21,7 @@ typedef struct grout_gpu_cache {
     int directory; /* descriptor; valid while is_open */
     bool is_open;
     uint64_t size_max;
+    grout_gpu_error problem; /* why the last compilation was not written; code 0: it was */
 } grout_gpu_cache;
 
 /*
@@ -61,9 +62,9 @@ bool grout_gpu__cache_measure(const grout_gpu_cache *cache, grout_gpu_cache_usag
 bool grout_gpu__cache_clear(const grout_gpu_cache *cache, grout_gpu_cache_usage *out,
                             grout_gpu_error *error);
 
-/* Compiles through the cache (NULL: without). A cache that cannot be written is no failure. is_hit
- * may be NULL. */
-bool grout_gpu__cache_compile(const grout_gpu_cache *cache, const grout_gpu_nvrtc *nvrtc,
+/* Compiles through the cache (NULL: without). A cache that cannot be written is no failure: its
+ * problem says why. is_hit may be NULL. */
+bool grout_gpu__cache_compile(grout_gpu_cache *cache, const grout_gpu_nvrtc *nvrtc,
                               const grout_gpu_source *source, grout_gpu_compiled *out, bool *is_hit,
                               grout_gpu_error *error);
 

@@ -101,18 +101,19 @@ static bool read_resources(const char *log, const char *kernel_name, grout_binar
     return true;
 }
 
+/* problem: why the cache is of no use, if it is not. */
 static bool compile(const grout_gpu_source *source, const char *kernel_name,
-                    const grout_nvrtc_options *options, grout_binary *out, grout_gpu_error *error) {
+                    const grout_nvrtc_options *options, grout_binary *out, grout_gpu_error *error,
+                    grout_gpu_error *problem) {
     grout_gpu_nvrtc nvrtc = {0};
     grout_gpu_cache cache = {0};
     grout_gpu_compiled compiled = {0};
-    grout_gpu_error ignored;
     if (!grout_gpu__open_nvrtc(options, &nvrtc, error)) {
         return false;
     }
     /* Without a usable cache the kernel is compiled again. */
-    const bool has_cache = options->cache_dir != NULL &&
-                           grout_gpu__cache_open(&cache, options->cache_dir, 0, &ignored);
+    const bool has_cache =
+        options->cache_dir != NULL && grout_gpu__cache_open(&cache, options->cache_dir, 0, problem);
     bool is_done = grout_gpu__cache_compile(has_cache ? &cache : NULL, &nvrtc, source, &compiled,
                                             &out->from_cache, error);
     if (is_done) {
@@ -126,10 +127,25 @@ static bool compile(const grout_gpu_source *source, const char *kernel_name,
     compiled.log = NULL;
     grout_gpu__compiled_deinit(&compiled);
     if (has_cache) {
+        *problem = cache.problem;
         grout_gpu__cache_close(&cache);
     }
     grout_gpu__nvrtc_close(&nvrtc);
     return is_done;
+}
+
+/* A cache that is of no use costs time alone. */
+static void warn_of_cache(const grout_gpu_error *problem, grout_diags *diags) {
+    uint32_t count = grout_diags_count(diags);
+    if (problem->code == GROUT_DIAG_NONE) {
+        return;
+    }
+    grout_gpu__report(diags, problem, (grout_place){0});
+    if (grout_diags_count(diags) > count) {
+        grout_diags_set_severity(diags, count, GROUT_SEVERITY_WARNING);
+        grout_diags_help(diags, "the kernel is compiled again the next time; GROUT_CACHE names "
+                                "another folder for the cache");
+    }
 }
 
 bool grout_compile_cuda(const char *source, const char *kernel_name, grout_binary_kind kind,
@@ -148,14 +164,15 @@ bool grout_compile_cuda(const char *source, const char *kernel_name, grout_binar
                                    .is_in_process = chosen->is_in_process,
                                    .output = kind == GROUT_BINARY_PTX ? GROUT_GPU_OUTPUT_PTX
                                                                       : GROUT_GPU_OUTPUT_CUBIN};
-    grout_gpu_error error = {0};
+    grout_gpu_error error = {0}, problem = {0};
     *binary_out = (grout_binary){.registers = -1, .spill_bytes = -1, .static_smem_bytes = -1};
-    if (!compile(&text, kernel_name, chosen, binary_out, &error)) {
+    const bool is_done = compile(&text, kernel_name, chosen, binary_out, &error, &problem);
+    warn_of_cache(&problem, diags);
+    if (!is_done) {
         grout_gpu__report(diags, &error, (grout_place){0});
         grout_binary_free(binary_out);
-        return false;
     }
-    return true;
+    return is_done;
 }
 
 bool grout_gpu__compile_kernel(const grout_module *bound, grout_kernel_id kernel,
@@ -183,6 +200,29 @@ void grout_binary_free(grout_binary *binary) {
     free(binary->log);
     binary->data = NULL;
     binary->log = NULL;
+}
+
+/* A variable counts if it names a folder from the root. */
+static bool is_absolute(const char *name, const char *value, grout_text *ignored) {
+    if (value == NULL || value[0] == '\0' || value[0] == '/') {
+        return value != NULL && value[0] != '\0';
+    }
+    grout_text_add(ignored, "%s%s, which is '%s', is no absolute path and is ignored",
+                   ignored->size > 0 ? "; " : "", name, value);
+    return false;
+}
+
+bool grout_cache_find(const grout_cache_variables *variables, grout_text *folder_out,
+                      grout_text *ignored_out) {
+    const char *own = variables->grout_cache;
+    if (own != NULL && own[0] != '\0') {
+        grout_text_add(folder_out, "%s", own);
+    } else if (is_absolute("XDG_CACHE_HOME", variables->xdg_cache_home, ignored_out)) {
+        grout_text_add(folder_out, "%s/grout", variables->xdg_cache_home);
+    } else if (is_absolute("HOME", variables->home, ignored_out)) {
+        grout_text_add(folder_out, "%s/.cache/grout", variables->home);
+    }
+    return folder_out->size > 0 && !folder_out->failed;
 }
 
 bool grout_cache_clear(const char *cache_dir, grout_diags *diags) {

@@ -36,6 +36,13 @@ GROUT_API const char *grout_abi_get_struct_name(uint32_t index);
  * generators and diagnostics, or their order, do: whether enumerators still mean the same. */
 GROUT_API uint64_t grout_abi_get_tables(void);
 
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Writes a file as the command does: whole or not at all, links followed, owner and permissions of
+ * what is there kept (docs/reliability.md). False: file-unwritable, and the file is as before. */
+GROUT_API bool grout_write_file(const char *path, const void *data, size_t size,
+                                grout_diags *diags);
+
 /* ---- runs without the checker -----------------------------------------------------------------
  */
 

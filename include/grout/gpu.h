@@ -159,6 +159,18 @@ GROUT_API bool grout_binary_get_resources(const grout_binary *binary, const grou
  */
 GROUT_API bool grout_binary_report_losses(const grout_binary *binary, const grout_module *bound,
                                           grout_kernel_id kernel, grout_diags *diags);
+/* The environment of a process, as far as it says where the cache is; NULL: it has none. */
+typedef struct grout_cache_variables {
+    const char *grout_cache, *xdg_cache_home, *home;
+} grout_cache_variables;
+
+/*
+ * Appends the folder of the cache: GROUT_CACHE, else XDG_CACHE_HOME/grout, else HOME/.cache/grout.
+ * The last two have to be absolute paths (XDG Base Directory Specification): appends to ignored_out
+ * which is none. False: there is no place for a cache.
+ */
+GROUT_API bool grout_cache_find(const grout_cache_variables *variables, grout_text *folder_out,
+                                grout_text *ignored_out);
 /* Removes every file of the cache; false with a reason. */
 GROUT_API bool grout_cache_clear(const char *cache_dir, grout_diags *diags);
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import grout
-from grout import _library
+from grout import _files, _gpu, _library
 from grout._library import ffi, lib
 
 
@@ -55,3 +55,33 @@ def test_only_public_functions_are_visible():
                if len(line.split()) > 7 and line.split()[6] not in ("UND", "Ndx") and line.split()[4] != "LOCAL"]
     assert len(defined) > 400
     assert [name for name in defined if not name.startswith("grout_") or "__" in name] == []
+
+
+def test_files_are_written_whole(tmp_path):
+    """As the command writes them (tests/unit/files): through links, over old files, nothing beside them."""
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").chmod(0o640)
+    (tmp_path / "link").symlink_to("old")
+    (tmp_path / "dangling").symlink_to("new")
+    _files.write(tmp_path / "link", "one")
+    _files.write(str(tmp_path / "dangling"), "zwei \u00fc")
+    assert (tmp_path / "old").read_text() == "one" and (tmp_path / "old").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "new").read_bytes() == "zwei \u00fc".encode()
+    with pytest.raises(OSError, match="cannot write '.*gone/x': the folder .* does not exist"):
+        _files.write(tmp_path / "gone" / "x", "text")
+    with pytest.raises(OSError, match="No space left"):
+        _files.write("/dev/full", "text")
+    with pytest.raises(ValueError, match="NUL"):
+        _files.write(f"{tmp_path}/a\0b", "text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "link", "new", "old"]
+
+
+def test_the_cache_lies_where_the_command_has_it(monkeypatch):
+    for names, folder in (({"GROUT_CACHE": "mine", "HOME": "/home"}, b"mine"), ({"HOME": "/home"}, b"/home/.cache/grout"),
+                          ({"XDG_CACHE_HOME": "/x", "HOME": "/home"}, b"/x/grout"), ({"HOME": "here"}, None), ({}, None),
+                          ({"XDG_CACHE_HOME": "here", "HOME": "/home"}, b"/home/.cache/grout")):
+        for name in ("GROUT_CACHE", "XDG_CACHE_HOME", "HOME"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in names.items():
+            monkeypatch.setenv(name, value)
+        assert _gpu._find_cache() == folder, names

@@ -94,7 +94,9 @@ static bool list_folder(void *payload, const char *folder,
     return true;
 }
 
-static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
+static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size,
+                         grout_text *reason) {
+    (void)reason;
     memory_host *host = payload;
     (void)stream;
     for (size_t i = 0; i < size; i++) {

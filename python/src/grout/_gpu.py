@@ -92,13 +92,18 @@ def _find_nvrtc_folders() -> typing.List[bytes]:
 
 
 def _find_cache() -> typing.Optional[bytes]:
-    """As the command: $GROUT_CACHE, $XDG_CACHE_HOME/grout, ~/.cache/grout."""
-    environment = os.environ
-    if environment.get("GROUT_CACHE"):
-        return os.fsencode(environment["GROUT_CACHE"])
-    if environment.get("XDG_CACHE_HOME"):
-        return os.fsencode(pathlib.Path(environment["XDG_CACHE_HOME"]) / "grout")
-    return os.fsencode(pathlib.Path(environment["HOME"]) / ".cache" / "grout") if environment.get("HOME") else None
+    """As the command: $GROUT_CACHE, $XDG_CACHE_HOME/grout, ~/.cache/grout; what is no absolute path is ignored."""
+    names = {"grout_cache": "GROUT_CACHE", "xdg_cache_home": "XDG_CACHE_HOME", "home": "HOME"}
+    texts = {field: ffi.new("char[]", os.fsencode(os.environ.get(name, ""))) for field, name in names.items()}
+    variables = ffi.new("grout_cache_variables *", texts)
+    folder = ffi.new("grout_text *")
+    ignored = ffi.new("grout_text *")
+    try:
+        is_found = lib.grout_cache_find(variables, folder, ignored)
+        return ffi.buffer(folder.data, folder.size)[:] if is_found else None
+    finally:
+        lib.grout_text_free(folder)
+        lib.grout_text_free(ignored)
 
 
 class LaunchOptions(typing.NamedTuple):

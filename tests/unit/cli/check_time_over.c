@@ -74,7 +74,9 @@ static bool is_same_file(void *payload, const char *a, const char *b) {
     return strcmp(a, b) == 0;
 }
 
-static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
+static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size,
+                         grout_text *reason) {
+    (void)reason;
     jumping_host *host = payload;
     char *kept = stream == GROUT_STREAM_OUT ? host->out : host->err;
     ck_assert_uint_lt(strlen(kept) + size, sizeof host->out);

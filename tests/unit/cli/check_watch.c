@@ -42,7 +42,9 @@ static bool is_same_file(void *payload, const char *a, const char *b) {
     return strcmp(a, b) == 0;
 }
 
-static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
+static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size,
+                         grout_text *reason) {
+    (void)reason;
     watched_host *host = payload;
     bool is_clear = size >= 4 && memcmp(data, "\033[H", 3) == 0;
     host->clear_count += is_clear && stream == GROUT_STREAM_OUT;

@@ -14,6 +14,7 @@ import typing
 
 import numpy
 
+from .. import _files
 from .._diagnostics import GroutError
 
 EXAMPLES = """\
@@ -124,13 +125,10 @@ def _write(text: str, output: typing.Optional[str]) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    temporary = f"{output}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, output)
-    except OSError as error:
-        raise Mistake(f"cannot write '{output}': {error.strerror}") from error
+        _files.write(output, text)
+    except (OSError, ValueError) as error:
+        raise Mistake(str(error)) from error
 
 
 def main(arguments: typing.Optional[typing.Sequence[str]] = None) -> int:
