@@ -88,6 +88,49 @@ static bool set_parameter(const grout_ptx_launch *launch, uint32_t index, uint8_
     return true;
 }
 
+/* ---- launches that no program would ask for -------------------------------------------------- */
+
+typedef struct dice {
+    uint64_t state;
+} dice;
+
+static uint64_t draw(dice *d, uint64_t below) {
+    d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (d->state >> 33) % below;
+}
+
+static uint32_t draw_size(dice *d) {
+    static const uint32_t sizes[] = {0,       1,         2,        3,         5,     7,
+                                     16,      32,        1024,     1025,      65535, 65536,
+                                     1 << 24, INT32_MAX, 1u << 31, UINT32_MAX};
+    /* Mostly a size that a GPU takes, so that something runs. */
+    return sizes[draw(d, draw(d, 3) != 0 ? 6 : sizeof sizes / sizeof sizes[0])];
+}
+
+/* A launch of any size, with arguments of any bytes; its arrays are where they were. */
+static void make_hostile(grout_ptx_launch *launch, uint8_t *parameters, uint64_t number) {
+    dice d = {number};
+    for (uint32_t i = 0; i < 3; i++) {
+        launch->grid[i] = draw(&d, 2) == 0 ? launch->grid[i] : draw_size(&d);
+        launch->block[i] = draw(&d, 3) != 0 ? launch->block[i] : draw_size(&d);
+        launch->cluster[i] = draw(&d, 3) != 0 ? launch->cluster[i] : draw_size(&d);
+    }
+    if (draw(&d, 3) == 0) {
+        static const uint32_t bytes[] = {0, 1, 4096, 232448, 232449, 1u << 30, UINT32_MAX};
+        launch->dynamic_shared_bytes = bytes[draw(&d, sizeof bytes / sizeof bytes[0])];
+    }
+    /* The parameters lie in an array of PARAMETERS_MAX: none is read outside. */
+    for (uint64_t k = draw(&d, 4); k > 0 && launch->parameter_bytes > 0; k--) {
+        uint8_t *at = parameters + draw(&d, launch->parameter_bytes);
+        static const uint8_t odd[] = {0, 1, 2, 4, 0x7f, 0x80, 0xff};
+        *at = draw(&d, 2) == 0 ? (uint8_t)(*at + 1) : odd[draw(&d, sizeof odd)];
+    }
+    if (draw(&d, 8) == 0) {
+        launch->parameter_bytes = draw(&d, PARAMETERS_MAX);
+    }
+    launch->steps_max = draw(&d, 4) == 0 ? 1 + draw(&d, 100) : launch->steps_max;
+}
+
 /* As many threads as the entry says, or as are drawn. */
 static void choose_block(const grout_ptx_module *module, const char *name, uint64_t number,
                          uint32_t block_out[3]) {
@@ -113,6 +156,9 @@ static ptx_launch_end run_with(grout_ptx_launch *launch, grout_diags *diags) {
     }
     launch->parameters = parameters;
     launch->parameter_bytes = offset + bytes;
+    if (launch->seed % 4 == 3) {
+        make_hostile(launch, parameters, launch->seed);
+    }
     grout_ptx_result result = {0};
     return grout_ptx_launch_run(launch, &result, diags) ? PTX_LAUNCH_DONE : PTX_LAUNCH_FAILED;
 }

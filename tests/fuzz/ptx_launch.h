@@ -19,7 +19,8 @@ typedef enum ptx_launch_end {
 
 /*
  * Runs an entry. A parameter of 8 bytes gets the address of an array, one of 128 a tensor map, a
- * smaller one a number. What else a launch says is drawn from a number.
+ * smaller one a number. What else a launch says is drawn from a number; each fourth of them asks
+ * for sizes that no GPU has, and changes bytes of the arguments.
  */
 ptx_launch_end ptx_launch_run(const grout_ptx_module *module, const char *name, uint64_t number,
                               grout_diags *diags);
