@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 
 .NOTPARALLEL:
-.PHONY: release deps deps-build deps-test demo test test-all lint bench install wheel gpu-bundle check-fresh \
+.PHONY: release deps deps-build deps-test demo test test-all soak lint bench install wheel gpu-bundle check-fresh \
     golden-update corpus litmus mutation reverts second-opinion \
     format clean help
 
@@ -36,6 +36,21 @@ test-all: deps test
 	cmake --workflow --preset tsan
 	ctest --preset nth-allocation
 	tools/fuzz.sh 20
+
+# The long forms of tools/soak, two hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
+# a Python that has the package grout.
+SOAK_SEED ?= 1
+SOAK_PYTHON ?=
+soak: deps-test
+	@cmake --preset cuda >/dev/null
+	cmake --build --preset cuda --target grout_exe fuzz_ptx_run soak_one_process
+	python3 tools/soak/kernels.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/ptx.py --program build/cuda/bin/fuzz_ptx_run --seed $(SOAK_SEED)
+	python3 tools/soak/files.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/signals.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/kills.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/one_process.py --program build/cuda/bin/soak_one_process --seed $(SOAK_SEED) \
+	    $(if $(SOAK_PYTHON),--python $(SOAK_PYTHON))
 
 lint: deps
 	@tools/lint.sh

@@ -14,6 +14,7 @@ from mutate import draw_words, mutate_text
 
 # 8,000 instructions of warps: no launch takes longer.
 SECONDS = 2
+MEMORY = 2048 * soak.MEGABYTE  # a launch of 2^24 CTAs has a list of them
 
 
 def load_texts():
@@ -27,7 +28,7 @@ def make_play(program, texts, words):
         if case.random.randrange(20):
             text = mutate_text(case.random, text, words, texts)
         case.write("k.ptx", f"// launch: {case.random.randrange(1 << 40)}\n{text}")
-        case.run(soak.Command(["k.ptx"], seconds=SECONDS, exit_codes=(0,)), program)
+        case.run(soak.Command(["k.ptx"], seconds=SECONDS, memory=MEMORY, exit_codes=(0,)), program)
         case.expect_files({"k.ptx"})
         return "ran"
     return play

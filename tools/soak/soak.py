@@ -28,8 +28,8 @@ BUG = re.compile(rb"\[internal-error\]|AddressSanitizer|LeakSanitizer|ThreadSani
                  rb"grout: bug")
 EXIT_CODES = (0, 1, 2, 3)
 SLACK = 1.0  # seconds of CPU time beyond the budget
-# A process that waits for ever uses no CPU time. A busy machine is no fault.
-WALL_SECONDS = 120
+# A process that waits for ever uses no CPU time, and is not ready for more: a busy machine is no fault.
+IDLE_SECONDS = 60
 MEGABYTE = 1 << 20
 MEMORY_SLACK = 192 * MEGABYTE  # the command, the texts and the report, beside what --max-memory bounds
 
@@ -49,6 +49,16 @@ class Outcome:
     def describe(self):
         end = f"exit code {self.code}" if self.signal is None else signal.Signals(self.signal).name
         return f"{end}, {self.cpu:.2f} s of CPU, {self.wall:.2f} s, {self.memory // MEGABYTE} MiB"
+
+
+def look_at(pid):
+    """What a process has used, and whether it wants more: twice the same is a process that waits. None: it is over."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return time.monotonic() if fields[0] == "R" else (fields[11], fields[12])
 
 
 class Command:
@@ -106,7 +116,13 @@ class Case:
         descriptor = os.pidfd_open(process.pid)
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        is_over = poll.poll(WALL_SECONDS * 1000 * max(1, self.options.factor))
+        before, is_over = None, False
+        while not is_over:
+            is_over = bool(poll.poll(IDLE_SECONDS * 1000))
+            now = look_at(process.pid)
+            if not is_over and now == before:
+                break
+            before = now
         os.close(descriptor)
         if not is_over:
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package, call after call in one process: for one_process.py --python.
+
+usage: python_calls.py SECONDS SEED     prints 'round MEMORY_KIB FILES THREADS CALLS' after each round
+"""
+import ctypes
+import gc
+import os
+import pathlib
+import random
+import sys
+import time
+
+import grout
+import grout.ptx
+
+import one_process
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def check(path, **options):
+    str(grout.load(path).check(timeout=5, max_steps=300000, **options))
+
+
+def emit(path):
+    grout.load(path).emit()
+
+
+def run(path):
+    grout.load(path).run(max_steps=300000, timeout=5)
+
+
+def run_ptx(path):
+    module = grout.ptx.load(path)
+    for entry in module:
+        entry.run(*[bytes(size) for _, size in entry.layout], block=32, max_steps=2000, find_races=True)
+
+
+def draw_calls(rng):
+    kernels = [path for name in one_process.KERNELS for path in (ROOT / "kernels").glob(f"{name}.grout")]
+    others = rng.sample(sorted((ROOT / "tests/behaviour").rglob("*.grout")), 40)
+    broken = rng.sample(sorted((ROOT / "tests/golden").rglob("*.grout")), 20)
+    texts = rng.sample(sorted((ROOT / "tests/ptx_litmus").rglob("*.ptx")), 20)
+    calls = [(check, path, {"threads": threads}) for path in kernels for threads in (1, 2)]
+    calls += [(check, path, {}) for path in others + broken]
+    calls += [(emit, path, {}) for path in kernels + broken] + [(run, path, {}) for path in others]
+    return calls + [(run_ptx, path, {}) for path in texts]
+
+
+def main():
+    rng = random.Random(int(sys.argv[2]))
+    calls, rounds, end = draw_calls(rng), 0, time.monotonic() + float(sys.argv[1])
+    while time.monotonic() < end or rounds < 2 * one_process.WARM_ROUNDS:
+        for call, path, options in rng.sample(calls, len(calls)):
+            try:
+                call(path, **options)
+            except (grout.GroutError, ValueError, TypeError):
+                pass  # what the kernel is wrong with is not looked at here
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        rounds += 1
+        print("round", *one_process.measure(os.getpid()), len(calls), flush=True)
+
+
+if __name__ == "__main__":
+    main()
