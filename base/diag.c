@@ -225,7 +225,8 @@ bool grout_diags_add(grout_diags *diags, grout_diag_code code, grout_place place
 }
 
 bool grout_diags_add_oom(grout_diags *diags) {
-    if (diags == NULL || diags->has_oom) {
+    /* What has been ended fails for no lack of memory. */
+    if (diags == NULL || diags->has_oom || diags->has_ended) {
         return false;
     }
     diags->has_oom = true;

@@ -24,6 +24,10 @@ struct grout_diags {
     bool is_newest_kept;
     bool has_dropped_error;
     bool has_oom;
+    bool has_ended; /* why_end has said so: all work with the list fails */
+    uint32_t asked; /* calls of grout_diags__goes_on (goes_on.h) */
+    grout_diag_code (*why_end)(void *payload);
+    void *why_end_payload;
     char oom_message[16];      /* the message of the one diagnostic that must not need memory */
     GROUT_ARRAY(char *) files; /* names that places point to */
     GROUT_ARRAY(grout_diag_source) sources;

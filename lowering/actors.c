@@ -10,6 +10,7 @@
 #include "actors.h"
 
 #include "alloc.h"
+#include "goes_on.h"
 #include "thread_value.h"
 
 #include <string.h>
@@ -184,6 +185,8 @@ static void walk_region(grout_actor_walk *walk, const grout_op *op, grout_actor_
 static void walk_block(grout_actor_walk *walk, grout_block_id block, grout_actor_facts *facts) {
     grout_op_id id = grout_module_get_block(walk->module, block)->first;
     while (id != 0 && !walk->has_failed) {
+        walk->has_failed =
+            !grout_diags__goes_on(walk->diags, "the order of the operations was followed");
         const grout_op *op = grout_module_get_op(walk->module, id);
         if (is_actor_here(walk)) {
             walk->visit(walk, id, facts);

@@ -35,12 +35,13 @@ struct grout_actor_walk {
     void (*begin)(grout_actor_walk *walk, grout_actor_facts *facts);
     void (*end)(grout_actor_walk *walk, grout_actor_facts *facts);
     void *payload;
+    grout_diags *diags;        /* asked whether the walk goes on; NULL: nobody is */
     grout_actor_facts **heads; /* actors.c's: by block, what is known at the head of a loop */
-    bool has_failed;           /* actors.c's: no memory */
+    bool has_failed;           /* actors.c's: no memory, or it does not go on */
 };
 
 /* Walks every actor of the kernel, each from the start with no facts. A branch that the thread's
- * own index decides is walked on that side only. False: no memory. */
+ * own index decides is walked on that side only. False: no memory, or it does not go on. */
 bool grout_actors__walk(grout_actor_walk *walk);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "actors.h"
 #include "array.h"
+#include "goes_on.h"
 #include "thread_value.h"
 
 /* One access of an actor: a box of an array, as far as its thread's index decides where that is. */
@@ -137,17 +138,22 @@ static bool may_conflict(const grout_module *module, const touch *a, const touch
     return a->is_of_peer || b->is_of_peer ? is_shared : differs(a, b) && overlaps(module, a, b);
 }
 
-bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel,
-                              uint8_t *matters) {
+bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel, uint8_t *matters,
+                              grout_diags *diags) {
     touches list = {.failed = false};
-    grout_actor_walk walk = {
-        .module = module, .kernel = kernel, .words = 1, .visit = visit, .payload = &list};
+    grout_actor_walk walk = {.module = module,
+                             .kernel = kernel,
+                             .words = 1,
+                             .visit = visit,
+                             .payload = &list,
+                             .diags = diags};
     list.failed |= !grout_actors__walk(&walk);
-    for (size_t i = 0; i < list.all.count; i++) {
+    for (size_t i = 0; !list.failed && i < list.all.count; i++) {
         const touch *a = &list.all.items[i];
         for (size_t k = 0; k < list.all.count && a->is_generic && !matters[a->object]; k++) {
             matters[a->object] = may_conflict(module, a, &list.all.items[k]);
         }
+        list.failed |= !grout_diags__goes_on(diags, "accesses of several CTAs were compared");
     }
     grout__free(list.all.items);
     return !list.failed;

@@ -20,8 +20,9 @@
  *
  * An array that only TMA and the tensor core touch in SMEM is none: that they are done is known in
  * time, which no order has to carry. What of that another CTA has to see is edge_writes.h's. False
- * without memory.
+ * without memory, or if diags does not go on.
  */
-bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel, uint8_t *matters);
+bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel, uint8_t *matters,
+                              grout_diags *diags);
 
 #endif

@@ -8,6 +8,7 @@
 #include "actors.h"
 #include "array.h"
 #include "edges.h"
+#include "goes_on.h"
 
 #include "grout/facts.h"
 #include "thread_value.h"
@@ -225,10 +226,14 @@ static void note_waits(const grout_module *module, const look *write, uint8_t *t
 }
 
 bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
-                             const grout_op *only, uint8_t *tells) {
+                             const grout_op *only, uint8_t *tells, grout_diags *diags) {
     looks list = {.kernel = kernel};
-    grout_actor_walk walk = {
-        .module = module, .kernel = kernel, .words = 1, .visit = visit, .payload = &list};
+    grout_actor_walk walk = {.module = module,
+                             .kernel = kernel,
+                             .words = 1,
+                             .visit = visit,
+                             .payload = &list,
+                             .diags = diags};
     list.failed |= !grout_actors__walk(&walk);
     for (size_t i = 0; !list.failed && i < list.all.count; i++) {
         const look *write = &list.all.items[i];
@@ -239,6 +244,7 @@ bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
         for (size_t k = 0; !is_needed && k < list.all.count; k++) {
             is_needed = is_carried(module, &list, write, &list.all.items[k]);
         }
+        list.failed |= !grout_diags__goes_on(diags, "accesses of several CTAs were compared");
         if (is_needed) {
             note_waits(module, write, tells);
         }

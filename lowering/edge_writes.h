@@ -14,9 +14,9 @@
  * it. For each object of the module, 1 if it is a barrier whose waits let a thread know of
  * something that others look at who do not wait so; entry 0: 1 if that is a wait for the thread's
  * own stores to tensor memory. only: the one operation whose writes count; NULL: all do. False
- * without memory.
+ * without memory, or if diags does not go on.
  */
 bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
-                             const grout_op *only, uint8_t *tells);
+                             const grout_op *only, uint8_t *tells, grout_diags *diags);
 
 #endif

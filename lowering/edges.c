@@ -50,6 +50,7 @@ typedef struct edge_walk {
     uint8_t *carried;
     bool has_grown;       /* carried, in this round */
     const grout_op *only; /* the one operation that makes facts; NULL: all do */
+    grout_diags *diags;
 } edge_walk;
 
 static bool is_relaxed(const grout_module *module, const grout_op *op) {
@@ -206,15 +207,17 @@ static void end(grout_actor_walk *walk, grout_actor_facts *facts) {
     release(walk, grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_PARTS, *facts);
 }
 
-static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id kernel) {
+static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id kernel,
+                 grout_diags *diags) {
     const uint32_t objects = grout_module_get_object_count(module);
     const grout_allocator *allocator = grout_module_get_allocator(module);
-    *edges = (edge_walk){.matters = grout__new(allocator, objects, 1),
+    *edges = (edge_walk){.diags = diags,
+                         .matters = grout__new(allocator, objects, 1),
                          .tells = grout__new(allocator, objects, 1),
                          .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
     return edges->matters != NULL && edges->tells != NULL && edges->carried != NULL &&
-           grout_edge_touches__find(module, kernel, edges->matters) &&
-           grout_edge_writes__find(module, kernel, NULL, edges->tells);
+           grout_edge_touches__find(module, kernel, edges->matters, diags) &&
+           grout_edge_writes__find(module, kernel, NULL, edges->tells, diags);
 }
 
 static void deinit(const edge_walk *edges) {
@@ -231,7 +234,8 @@ static bool walk_all(edge_walk *edges, const grout_module *module, grout_kernel_
                              .visit = visit,
                              .begin = begin,
                              .end = end,
-                             .payload = edges};
+                             .payload = edges,
+                             .diags = edges->diags};
     bool is_done = true;
     do {
         edges->has_grown = false;
@@ -263,9 +267,9 @@ static void note_acquired(const grout_module *module, grout_kernel_id kernel,
 }
 
 bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
-                              uint8_t *is_narrow) {
+                              uint8_t *is_narrow, grout_diags *diags) {
     edge_walk edges;
-    const bool is_done = init(&edges, module, kernel) && walk_all(&edges, module, kernel);
+    const bool is_done = init(&edges, module, kernel, diags) && walk_all(&edges, module, kernel);
     for (grout_object_id id = 1; is_done && id < grout_module_get_object_count(module); id++) {
         is_narrow[id] = grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER;
     }
@@ -277,9 +281,9 @@ bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel
 }
 
 grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
-                                    grout_object_id barrier) {
+                                    grout_object_id barrier, grout_diags *diags) {
     edge_walk edges;
-    bool is_done = init(&edges, module, kernel);
+    bool is_done = init(&edges, module, kernel, diags);
     grout_op_id cause = 0;
     for (grout_op_id id = 1; is_done && cause == 0 && id < grout_module_get_op_count(module);
          id++) {
@@ -290,7 +294,7 @@ grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id 
         memset(edges.carried, 0, grout_module_get_object_count(module) + OBJECT_KINDS);
         memset(edges.tells, 0, grout_module_get_object_count(module));
         edges.only = op;
-        is_done = grout_edge_writes__find(module, kernel, op, edges.tells) &&
+        is_done = grout_edge_writes__find(module, kernel, op, edges.tells, diags) &&
                   walk_all(&edges, module, kernel);
         cause = is_done && (edges.carried[barrier] & FACTS_OF_CLUSTER) != 0 ? id : 0;
     }

@@ -16,18 +16,18 @@
  * is still counted, and what is over (a copy, a wgmma) is over for all who have waited.
  *
  * is_narrow has an entry for each object of the module; those of such barriers become 1, the others
- * 0. False without memory.
+ * 0. False without memory, or if diags does not go on.
  */
 bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel,
-                              uint8_t *is_narrow);
+                              uint8_t *is_narrow, grout_diags *diags);
 
 /*
  * Why a barrier is not narrow: the first operation of the text that alone would make it carry
- * something for another CTA, such as a store that a peer may look at. 0 if there is none, or
- * without memory.
+ * something for another CTA, such as a store that a peer may look at. 0 if there is none,
+ * without memory, or if diags does not go on.
  */
 grout_op_id grout_edges__find_cause(const grout_module *module, grout_kernel_id kernel,
-                                    grout_object_id barrier);
+                                    grout_object_id barrier, grout_diags *diags);
 
 /* The barrier that an operation works on, or 0. */
 grout_object_id grout_edges__find_barrier(const grout_module *module, const grout_op *op);

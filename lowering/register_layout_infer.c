@@ -332,7 +332,7 @@ static void repeat(grout_layout_inference *inf, grout_layout_visit *visit) {
     do {
         inf->is_changed = false;
         grout_layout__walk(inf, inf->body, visit);
-    } while (inf->is_changed);
+    } while (inf->is_changed && inf->goes_on);
 }
 
 /* by name: whether a cast spells its layout out, in a text. */
@@ -430,6 +430,7 @@ grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
     const grout_kernel *it = grout_module_get_kernel(bound, kernel);
     grout_layout_inference inf = {.module = bound,
                                   .body = it->body,
+                                  .goes_on = true,
                                   .is_blackwell = it->has_arch && it->arch != GROUT_ARCH_SM_90A,
                                   .out = out,
                                   .diags = diags};

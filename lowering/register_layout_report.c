@@ -110,7 +110,7 @@ static void explain_path(grout_layout_inference *inf, grout_value_id from, grout
         inf->is_changed = false;
         grout_layout__walk(inf, inf->body, search_op);
         search.distance++;
-    } while (inf->is_changed && search.steps[from].distance == 0);
+    } while (inf->is_changed && search.steps[from].distance == 0 && inf->goes_on);
     note_path(inf, from);
     inf->search = NULL;
     grout__free(search.steps);

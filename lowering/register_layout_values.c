@@ -3,6 +3,7 @@
 #include "register_layouts.h"
 
 #include "alloc.h"
+#include "goes_on.h"
 #include "invariant.h"
 
 void grout_register_layouts_free(grout_register_layouts *layouts) {
@@ -68,9 +69,11 @@ uint8_t grout_layout__find_spelt(const grout_layout_inference *inf, const grout_
 void grout_layout__walk(grout_layout_inference *inf, grout_block_id block,
                         grout_layout_visit *visit) {
     grout_op_id id = grout_module_get_block(inf->module, block)->first;
-    while (id != 0) {
+    while (id != 0 && inf->goes_on) {
         const grout_op *op = grout_module_get_op(inf->module, id);
         visit(inf, id, op);
+        inf->goes_on = grout_diags__goes_on(inf->diags, "register layouts were chosen");
+        inf->ok = inf->ok && inf->goes_on;
         for (uint32_t k = 0; k < op->block_count; k++) {
             grout_layout__walk(inf, op->first_block + k, visit);
         }

@@ -57,7 +57,8 @@ typedef struct grout_layout_inference {
      * the demands of all other operations count, then theirs. */
     bool is_blackwell, skips_reductions, skips_others;
     bool is_changed;
-    bool ok; /* no error yet */
+    bool ok;      /* no error yet */
+    bool goes_on; /* else walks end (goes_on.h) */
     grout_diags *diags;
 } grout_layout_inference;
 

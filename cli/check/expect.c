@@ -29,7 +29,8 @@ typedef struct expect_size {
 
 /* One file under the options of one '// run:' line. */
 typedef struct expect_run {
-    grout_session session; /* of its own: options and diagnostics */
+    grout_session session; /* of its own: options, time and diagnostics */
+    grout_deadline deadline;
     const char *name, *path;
     const char *options_text; /* of the run line, "" if there is none */
     grout_run_line line;
@@ -432,7 +433,7 @@ static bool load_sizes(expect_run *run) {
     for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
         expect_size *size = &run->items[i];
         size->session = run->session;
-        size->session.diags = grout_diags_new();
+        size->session.diags = grout_session__new_diags(&run->session);
         size->session.options = (grout_options){0};
         if (size->session.diags == NULL ||
             !grout_sizes__apply(&run->sizes, i, &run->session.options, &size->session.options)) {
@@ -459,10 +460,10 @@ static void free_sizes(expect_run *run) {
 
 /* Whether there is something to run; how it is run is known if the options could be read. */
 static bool read_run(expect_run *run, const grout_options *call) {
-    bool is_good = grout_run_line__read(&run->line, &run->session, call) &&
-                   grout_session__check_severities(&run->session) &&
-                   grout_files__check(&run->session) &&
-                   grout_sizes__read(&run->session, &run->sizes);
+    bool is_good = grout_run_line__read(&run->line, &run->session, call);
+    grout_session__begin_timeout(&run->session);
+    is_good = is_good && grout_session__check_severities(&run->session) &&
+              grout_files__check(&run->session) && grout_sizes__read(&run->session, &run->sizes);
     if (!is_good) {
         grout_expect_list none = {0};
         (void)add_diags(run, &none);
@@ -476,9 +477,13 @@ static bool run_line(grout_session *outer, expect_run *run, const grout_expect_l
                      grout_text *out) {
     bool is_good = false;
     run->session = *outer;
-    run->session.start = outer->host->get_seconds(outer->host->payload); /* each has its time */
+    if (!grout_options__has(&outer->options, GROUT_OPTION_TIMEOUT)) { /* each has its own */
+        run->session.start = outer->host->get_seconds(outer->host->payload);
+    }
     run->session.options = (grout_options){0};
-    run->session.diags = grout_diags_new();
+    run->session.deadline = &run->deadline;
+    run->deadline = (grout_deadline){.host = outer->host};
+    run->session.diags = grout_session__new_diags(&run->session);
     run->options_text = line->text;
     run->line.line = (grout_option_line){.path = run->path,
                                          .name = run->name,

@@ -155,7 +155,7 @@ static bool try_sizes(minimiser *it, trial_function *function) {
     bool is_good = false;
     it->trials++;
     say_sizes(it);
-    session.diags = grout_diags_new();
+    session.diags = grout_session__new_diags(it->session);
     session.is_quiet = true;
     if (session.diags != NULL && copy_options(it, &session.options)) {
         is_good = grout_load__init(&session, it->path, &it->text, false, &load) &&
@@ -355,7 +355,11 @@ static int report(minimiser *it) {
         (void)save_schedule(it, &session->options, &path);
     }
     session->seen = it->seen.identity != 0 ? &it->seen : NULL;
+    /* What is known is reported: it was loaded within half of the time, and is loaded again. */
+    const double timeout_end = session->deadline->timeout_end;
+    session->deadline->timeout_end = session->seen != NULL ? 0 : timeout_end;
     int exit_code = grout_work__run_on_cpu(session, it->path, true, false);
+    session->deadline->timeout_end = timeout_end;
     session->seen = NULL;
     free(session->options.uses);
     session->options = own;
@@ -379,8 +383,10 @@ static int report_smallest(minimiser *it) {
     grout_host deaf = *host;
     deaf.is_interrupted = is_never_interrupted;
     session->host = &deaf;
+    session->deadline->host = &deaf;
     int exit_code = report(it);
     session->host = host;
+    session->deadline->host = host;
     grout_session__note(
         session,
         "Ctrl-C or another signal ended the trials: a smaller size or schedule may show it too\n");
@@ -411,6 +417,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
         return GROUT_EXIT_USAGE;
     }
     grout_stage__begin(&it.stage, session);
+    session->deadline->budget_end = it.deadline;
     if (try_sizes(&it, shows) && try_sizes(&it, take_sizes)) {
         session->budget_end = it.deadline; /* of every trial */
         lower_all(&it);
@@ -419,6 +426,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
         }
     }
     grout_stage__end(&it.stage, session);
+    session->deadline->budget_end = 0;
     int exit_code = report_smallest(&it);
     deinit(&it);
     return exit_code;

@@ -219,7 +219,7 @@ static void run_trial(search *it, const trial *trials, size_t count) {
     grout_load load = {0};
     grout_reach reach = {0};
     grout_text defines[2] = {{0}, {0}};
-    session.diags = grout_diags_new();
+    session.diags = grout_session__new_diags(it->session);
     session.options.uses = NULL;
     session.is_quiet = true;
     if (session.diags != NULL && make_options(it, trials, count, defines, &session.options) &&

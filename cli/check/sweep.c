@@ -51,7 +51,7 @@ static void run_size(sweep *it, size_t index) {
     grout_session own = *it->session;
     grout_load load = {0};
     grout_joined__begin_size(&it->report, index);
-    own.diags = grout_diags_new();
+    own.diags = grout_session__new_diags(it->session);
     if (own.diags == NULL ||
         !grout_sizes__apply(&it->sizes, index, &it->session->options, &own.options)) {
         (void)grout_diags_add_oom(it->session->diags);

@@ -78,6 +78,7 @@ static int run_command(grout_session *session, const command_line *line, bool is
         return GROUT_EXIT_OK;
     }
     read_common(session);
+    grout_session__begin_timeout(session);
     if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
         !grout_session__check_severities(session) || !grout_files__check(session)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
@@ -104,9 +105,11 @@ static int report_lost_output(grout_session *session, int exit_code) {
 /* One call, from its words to its exit code. */
 static int call(const command_line *line, bool is_watched) {
     const grout_host *host = line->host;
+    grout_deadline deadline = {.host = host};
     grout_session session = {
-        .host = host, .diags = grout_diags_new(), .start = host->get_seconds(host->payload)};
+        .host = host, .deadline = &deadline, .start = host->get_seconds(host->payload)};
     int exit_code = GROUT_EXIT_OK;
+    session.diags = grout_session__new_diags(&session);
     if (session.diags == NULL) {
         grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");
         return GROUT_EXIT_INCOMPLETE;

@@ -261,6 +261,17 @@ static const char markdown_watch[] =
     "with the exit code of the last answer, and so does a reader of the answers who goes\naway; "
     "Ctrl-C in a run ends with 130.\n\n";
 
+static const char markdown_ends[] =
+    "## What ends a call\n\n"
+    "The time of `--timeout` counts from the start of the call, whatever it does then: it reads, "
+    "works out sizes and types, checks the\nrules, prepares a launch, runs it, tries other "
+    "schedules or sizes, looks for repairs, writes CUDA. So does Ctrl-C. What was found\nuntil "
+    "then "
+    "is reported, and the verdict is `incomplete`; a file that was not read or checked to its end "
+    "is `time-limit` or\n`interrupted` instead. With `--expect` the time is for all files and "
+    "their "
+    "run lines together; what a run line says by itself is\nfor that run.\n\n";
+
 static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"
     "A verdict speaks of one launch. `not reached:` names what this launch did not come to:\n\n"
@@ -363,7 +374,7 @@ void grout_help__add_chapters(grout_text *out) {
     add_generators(out);
     grout_text_add(out, "%s%s%s%s", markdown_outputs, markdown_causes, markdown_issue,
                    markdown_watch);
-    grout_text_add(out, "%s", markdown_verdicts);
+    grout_text_add(out, "%s%s", markdown_ends, markdown_verdicts);
     add_others(out);
     grout_text_add(out, "%s", markdown_environment);
 }

@@ -55,7 +55,9 @@ static bool repair_kernel(fix *it, const char *kernel) {
         .task = {.session = it->session, .path = it->path, .sizes = &it->sizes, .kernel = kernel},
         .end = find_end(it)};
     grout_text_add_bytes(&search.text, it->after.data, it->after.size);
+    it->session->deadline->budget_end = search.end;
     bool is_good = !search.text.failed && grout_search__run(&search);
+    it->session->deadline->budget_end = 0;
     if (search.step_count > 0) {
         grout_text_free(&it->after);
         it->after = search.text;
@@ -77,7 +79,7 @@ static bool repair_kernels(fix *it) {
     grout_session own = *it->session;
     grout_load load = {0};
     own.options.uses = NULL;
-    own.diags = grout_diags_new();
+    own.diags = grout_session__new_diags(it->session);
     bool is_good = own.diags != NULL &&
                    grout_sizes__apply(&it->sizes, 0, &it->session->options, &own.options) &&
                    grout_load__init(&own, it->path, &it->before, false, &load);
@@ -227,7 +229,8 @@ static int report_invalid(const fix *it) {
     (void)grout_load__init(it->session, it->path, &it->before, false, &load);
     grout_session__print_diags(it->session, it->stream);
     grout_load__deinit(&load);
-    return grout_work__get_worse(grout_session__get_exit_code(it->session), GROUT_EXIT_USAGE);
+    const int exit_code = grout_session__get_exit_code(it->session);
+    return exit_code != GROUT_EXIT_OK ? exit_code : GROUT_EXIT_USAGE;
 }
 
 /* The answer where nothing is changed, as 'grout check' gives it. */

@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "comparing.h"
+#include "goes_on.h"
 #include "listing.h"
 #include "silence.h"
 
@@ -224,8 +225,10 @@ static bool run_text(context *it, const grout_bytes *text) {
     if (!grout_load__init(&it->session, it->task->path, text, false, &it->load) ||
         !grout_silencer__init(&it->silencer, &it->session, grout_load__get_name(it->task->path),
                               text)) {
-        it->trial->is_valid = false;
-        is_good = add_diags(it);
+        /* Nothing is known of a text that was not read to its end. */
+        it->trial->is_incomplete |= grout_diags__has_ended(it->session.diags);
+        it->trial->is_valid &= grout_diags__has_ended(it->session.diags);
+        is_good = grout_diags__has_ended(it->session.diags) || add_diags(it);
     } else {
         bool is_listed = grout_listing__is_wanted(&it->session, &it->load);
         for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
@@ -269,7 +272,7 @@ static bool run_size(const grout_trial_task *task, size_t size, const grout_byte
                      grout_trial *trial) {
     context it = {.task = task, .session = *task->session, .trial = trial};
     grout_text steps = {0};
-    it.session.diags = grout_diags_new();
+    it.session.diags = grout_session__new_diags(task->session);
     it.session.options.uses = NULL;
     it.session.is_quiet = true;
     bool is_good = it.session.diags != NULL &&

@@ -61,7 +61,7 @@ static bool find_reach(const grout_trial_task *task, const grout_bytes *text, gr
     for (size_t i = 0; i < task->sizes->count && is_known; i++) {
         grout_session session = *task->session;
         grout_load load = {0};
-        session.diags = grout_diags_new();
+        session.diags = grout_session__new_diags(task->session);
         session.options.uses = NULL;
         session.is_quiet = true;
         is_known = session.diags != NULL &&
@@ -158,7 +158,7 @@ bool grout_wider__find(const grout_trial_task *task, const grout_text *text, dou
     if (out->words.size == 0) {
         return !out->words.failed;
     }
-    out->session.diags = grout_diags_new();
+    out->session.diags = grout_session__new_diags(task->session);
     out->proposed.command = task->session->options.command;
     bool is_good =
         out->session.diags != NULL && split(&out->words, &out->arguments, &count) &&

@@ -98,8 +98,9 @@ static void describe_end(grout_session *session, const grout_load *load, grout_k
 }
 
 /* By op: orders that cost something on a GPU; NULL if the backend cannot say, or without memory. */
-static bool *find_orders(const grout_load *load, grout_kernel_id kernel) {
-    grout_diags *unheard = grout_diags_new();
+static bool *find_orders(const grout_session *session, const grout_load *load,
+                         grout_kernel_id kernel) {
+    grout_diags *unheard = grout_session__new_diags(session);
     bool *orders = grout__new(NULL, grout_module_get_op_count(load->bound), sizeof *orders);
     if (unheard == NULL || orders == NULL ||
         !grout_gpu_find_wide_orders(load->bound, kernel, orders, unheard)) {
@@ -116,7 +117,7 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
     grout_launch_callbacks payload;
     grout_advice_list list = {0};
     advising it = {.callbacks = &payload, .list = &list};
-    bool *orders = find_orders(load, kernel);
+    bool *orders = find_orders(session, load, kernel);
     const grout_advice_options options = {
         .orders = orders,
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),

@@ -4,20 +4,6 @@
 
 #include "stage.h"
 
-const char *grout_cut_get_text(grout_cut cut) {
-    switch (cut) {
-    case GROUT_CUT_NONE:
-        break;
-    case GROUT_CUT_INTERRUPT:
-        return "Ctrl-C or another signal ended the run";
-    case GROUT_CUT_TIMEOUT:
-        return "the time was over (--timeout)";
-    case GROUT_CUT_BUDGET:
-        return "the time was over (--budget)";
-    }
-    return "the run did not reach its end";
-}
-
 void grout_progress_line__init(grout_progress_line *line, grout_session *session) {
     double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
     *line = (grout_progress_line){

@@ -6,14 +6,6 @@
 
 #include "session.h"
 
-/* What ended a run, or a series of runs, from outside. */
-typedef enum grout_cut {
-    GROUT_CUT_NONE,
-    GROUT_CUT_INTERRUPT, /* Ctrl-C */
-    GROUT_CUT_TIMEOUT,
-    GROUT_CUT_BUDGET
-} grout_cut;
-
 #define GROUT_BUDGET_DEFAULT 10.0 /* seconds; of what comes on top of the first run */
 
 typedef struct grout_progress_line {
@@ -33,7 +25,5 @@ bool grout_progress_line__step(grout_progress_line *line, const grout_progress *
 void grout_progress_line__use_budget(grout_progress_line *line);
 /* Wipes the line; before anything else is written. */
 void grout_progress_line__clear(grout_progress_line *line);
-/* "the time was over (--timeout)" */
-const char *grout_cut_get_text(grout_cut cut);
 
 #endif

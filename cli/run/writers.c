@@ -160,7 +160,8 @@ bool grout_writers__watch(grout_writers *writers, grout_session *session, const 
     silent.is_silent = true;
     silent.record = NULL;
     silent.reach = NULL;
-    own.diags = grout_diags_new(); /* no fault of it is one of the run that is reported */
+    own.diags =
+        grout_session__new_diags(session); /* no fault of it is one of the run that is reported */
     bool is_same =
         own.diags != NULL &&
         grout_argument_set__init(&own, &load->bindings, load->bound, kernel, &arguments) &&

@@ -14,6 +14,23 @@
 
 const grout_place grout_nowhere = {0};
 
+grout_diags *grout_session__new_diags(const grout_session *session) {
+    grout_diags *diags = grout_diags_new();
+    if (diags != NULL) {
+        grout_diags_set_why_end(diags, grout_deadline__why_end, session->deadline);
+    }
+    return diags;
+}
+
+void grout_session__begin_timeout(grout_session *session) {
+    const double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
+    session->deadline->timeout_end = timeout > 0 ? session->start + timeout : 0;
+}
+
+bool grout_session__is_over(const grout_session *session) {
+    return grout_deadline__find_cut(session->deadline) != GROUT_CUT_NONE;
+}
+
 void grout_session__write(grout_session *session, grout_stream stream, const void *data,
                           size_t size) {
     grout_text reason = {0};
@@ -145,7 +162,7 @@ int grout_exit_code_of(grout_diag_code code) {
     }
     if (code == GROUT_DIAG_STEP_LIMIT || code == GROUT_DIAG_OUT_OF_MEMORY ||
         code == GROUT_DIAG_GPU_UNSUPPORTED || code == GROUT_DIAG_PTX_FUNCTION_MISSING ||
-        code == GROUT_DIAG_LIMIT_REACHED) {
+        code == GROUT_DIAG_LIMIT_REACHED || code == GROUT_DIAG_TIME_LIMIT) {
         return GROUT_EXIT_INCOMPLETE;
     }
     if (code == GROUT_DIAG_GPU_FAULT || code == GROUT_DIAG_GPU_HANG ||

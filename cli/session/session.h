@@ -3,6 +3,7 @@
 #ifndef GROUT_CLI_SESSION_H
 #define GROUT_CLI_SESSION_H
 
+#include "deadline.h"
 #include "host.h"
 #include "options.h"
 
@@ -27,9 +28,17 @@ typedef struct grout_session {
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
+    grout_deadline *deadline;      /* what ends work that is given the session's diagnostics */
     const struct grout_seen *seen; /* what a trial has shown (seen.h); NULL: nothing */
     struct grout_stage *stage;     /* the series of runs that goes on (stage.h); NULL: none */
 } grout_session;
+
+/* A new list of diagnostics, bounded by the session's deadline. NULL without memory. */
+grout_diags *grout_session__new_diags(const grout_session *session);
+/* From the session's start on the time of --timeout runs, if it was given. */
+void grout_session__begin_timeout(grout_session *session);
+/* Whether the session's deadline is over. */
+bool grout_session__is_over(const grout_session *session);
 
 /* The place of what is in no file. */
 extern const grout_place grout_nowhere;

@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include "device_header.h"
+#include "goes_on.h"
 #include "invariant.h"
 
 #include <string.h>
@@ -168,7 +169,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
     grout_text_add(out, "\n");
     const uint64_t said = grout_diags_total(diags);
     const bool is_done = grout_emit__kernel_text(bound, kernel, options, out, diags);
-    if (!is_done && grout_diags_total(diags) == said) {
+    if (!is_done && grout_diags_total(diags) == said && !grout_diags__has_ended(diags)) {
         const grout_kernel *failed = grout_module_get_kernel(bound, kernel);
         grout_diags_add(diags, GROUT_DIAG_INTERNAL_ERROR,
                         grout_module_get_place(bound, failed->loc),

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "goes_on.h"
 #include "invariant.h"
 #include "tensor.h"
 
@@ -83,6 +84,7 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
     const uint32_t indent = e->indent;
     const bool is_warp = e->is_warp;
     while (at != 0 && !e->failed) {
+        e->failed = !grout_diags__goes_on(e->diags, "CUDA was written");
         const grout_op *op = grout_module_get_op(e->module, at);
         if (at == lone) {
             grout_tensor__await(e); /* by all lanes */

@@ -33,7 +33,7 @@ static bool is_in_loop(const grout_emitter *e, const grout_op *op) {
 }
 
 static void add_cause(grout_emitter *e, const char *name, grout_object_id barrier) {
-    const grout_op_id cause = grout_edges__find_cause(e->module, e->kernel_id, barrier);
+    const grout_op_id cause = grout_edges__find_cause(e->module, e->kernel_id, barrier, e->diags);
     if (cause == 0) {
         return;
     }

@@ -414,7 +414,7 @@ static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
     uint8_t *is_narrow = grout__new(grout_module_get_allocator(walk->module),
                                     grout_module_get_object_count(walk->module), 1);
     const bool is_done =
-        is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow);
+        is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow, walk->diags);
     for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
         plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
     }

@@ -131,6 +131,17 @@ GROUT_API void grout_diags_help(grout_diags *diags, const char *format, ...) GRO
 /* Records that memory ran out; needs none. Returns false. */
 GROUT_API bool grout_diags_add_oom(grout_diags *diags);
 
+/*
+ * Bounds all work that is given the list: reading, binding, verifying, planning, writing CUDA ask
+ * why_end now and then, within milliseconds, in the OS thread that works. GROUT_DIAG_NONE goes on.
+ * Another code, GROUT_DIAG_TIME_LIMIT or GROUT_DIAG_INTERRUPTED, ends the work: it fails, the list
+ * has a diagnostic of that code, and from then on nothing is asked and all that is given the list
+ * fails, until why_end is set again. NULL, as at first, bounds nothing. A launch that runs asks its
+ * own callback as well (grout_launch.progress).
+ */
+GROUT_API void grout_diags_set_why_end(grout_diags *diags,
+                                       grout_diag_code (*why_end)(void *payload), void *payload);
+
 /* How many are kept, how many came (kept and dropped), and the i-th kept one (borrowed). */
 GROUT_API uint32_t grout_diags_count(const grout_diags *diags);
 GROUT_API uint64_t grout_diags_total(const grout_diags *diags);

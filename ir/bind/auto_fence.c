@@ -33,6 +33,7 @@ typedef struct fence_walk {
     uint8_t *fences;        /* by operation: has an implied fence */
     uint32_t words;         /* of one set */
     const uint8_t *is_smem; /* by object */
+    grout_diags *diags;
 } fence_walk;
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -158,7 +159,8 @@ static bool walk_kernels(fence_walk *walk) {
                                        .kernel = id,
                                        .words = SET_COUNT * walk->words,
                                        .visit = visit,
-                                       .payload = walk};
+                                       .payload = walk,
+                                       .diags = walk->diags};
             is_done = grout_actors__walk(&actors);
         }
     }
@@ -173,7 +175,8 @@ void grout_auto_fence__module(grout_binding *binding) {
     uint8_t *is_smem = grout_binding__new(binding, module->objects.count, 1);
     fence_walk walk = {.module = module,
                        .words = (module->objects.count + WORD_BITS - 1) / WORD_BITS,
-                       .is_smem = is_smem};
+                       .is_smem = is_smem,
+                       .diags = binding->diags};
     walk.fences = binding->bound->auto_fences =
         grout_binding__new(binding, module->ops.count, sizeof *walk.fences);
     if (is_smem != NULL && walk.fences != NULL) {

@@ -528,22 +528,23 @@ static void type_kernels(grout_binding *binding) {
     if (binding->value_scopes == NULL || binding->open_blocks == NULL) {
         return;
     }
-    for (uint32_t id = 1; id < module->kernels.count; id++) {
+    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < module->kernels.count; id++) {
         bind_axes(binding, id);
     }
     grout_alias__note(binding);
-    for (uint32_t id = 1; id < module->objects.count; id++) {
+    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < module->objects.count; id++) {
         bind_object(binding, id);
     }
     grout_recast__module(binding);
-    for (uint32_t id = 1; id < module->kernels.count; id++) {
+    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < module->kernels.count; id++) {
         grout_infer__kernel(binding, id);
     }
 }
 
 static void bind_kernels(grout_binding *binding) {
     type_kernels(binding);
-    if (binding->value_scopes == NULL || binding->open_blocks == NULL) {
+    if (binding->value_scopes == NULL || binding->open_blocks == NULL ||
+        !grout_binding__goes_on(binding)) {
         return;
     }
     grout_infer_tiles__module(binding);

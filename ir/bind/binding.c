@@ -3,6 +3,7 @@
 #include "bound.h"
 
 #include "alloc.h"
+#include "goes_on.h"
 
 #include <stdarg.h>
 
@@ -16,6 +17,12 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
     grout_module_note_callers(binding->module, loc, binding->diags);
     binding->ok = false;
     return false;
+}
+
+bool grout_binding__goes_on(grout_binding *binding) {
+    const bool goes_on = grout_diags__goes_on(binding->diags, "sizes and types were worked out");
+    binding->ok = binding->ok && goes_on;
+    return goes_on;
 }
 
 void *grout_binding__new(grout_binding *binding, size_t count, size_t size) {

@@ -468,7 +468,7 @@ static bool fold_expr(folding *fold, grout_expr_id root) {
     if (fold->states[root] == STATE_NEW) {
         fold->stack[height++] = root;
     }
-    while (height > 0) {
+    while (height > 0 && grout_binding__goes_on(fold->binding)) {
         grout_expr_id id = fold->stack[height - 1];
         if (fold->states[id] == STATE_NEW) {
             height = open_expr(fold, id, height);
@@ -521,7 +521,7 @@ static void fold_object(folding *fold, const grout_object *object) {
 /* Seeds are integers; what the type of the array takes is for the verifier to say. */
 static void fold_init(folding *fold, const grout_init *init) {
     bool is_generator = grout_generator_get_info((grout_generator_kind)init->kind) != NULL;
-    for (uint32_t k = 0; k < init->count; k++) {
+    for (uint32_t k = 0; k < init->count && grout_binding__goes_on(fold->binding); k++) {
         grout_expr_id id = grout_module_get_init_argument(fold->module, init, k);
         if (is_generator && k == 0) {
             fold_integer(fold, id, "a seed");
@@ -548,30 +548,34 @@ static void fold_require(folding *fold, const grout_require *require) {
     }
 }
 
+static bool goes_on(folding *fold) {
+    return grout_binding__goes_on(fold->binding);
+}
+
 static void fold_all(folding *fold) {
     const grout_module *module = fold->module;
-    for (uint32_t id = 1; id < module->consts.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->consts.count; id++) {
         fold_expr(fold, GROUT_TABLE_AT(module->consts, grout_const, id)->expr);
     }
-    for (uint32_t id = 1; id < module->requires_.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->requires_.count; id++) {
         fold_require(fold, GROUT_TABLE_AT(module->requires_, grout_require, id));
     }
-    for (uint32_t id = 1; id < module->objects.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->objects.count; id++) {
         fold_object(fold, GROUT_TABLE_AT(module->objects, grout_object, id));
     }
-    for (uint32_t id = 1; id < module->inits.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->inits.count; id++) {
         fold_init(fold, GROUT_TABLE_AT(module->inits, grout_init, id));
     }
-    for (uint32_t id = 1; id < module->kernels.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->kernels.count; id++) {
         const grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, id);
         for (uint32_t k = 0; k < kernel->axis_count; k++) {
             fold_integer(fold, kernel->axes[k].size, "the size of an axis");
         }
     }
-    for (uint32_t id = 1; id < module->types.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->types.count; id++) {
         fold_type(fold, GROUT_TABLE_AT(module->types, grout_written_type, id));
     }
-    for (uint32_t id = 1; id < module->attrs.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->attrs.count; id++) {
         const grout_attr_value *attr = GROUT_TABLE_AT(module->attrs, grout_attr_value, id);
         fold_integer(fold, attr->expr, "the value of an attribute");
         for (uint32_t k = 0; k < attr->range_count; k++) {
@@ -580,13 +584,13 @@ static void fold_all(folding *fold) {
             fold_integer(fold, attr->ranges[k].step, "the step of a range");
         }
     }
-    for (uint32_t id = 1; id < module->indices.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->indices.count; id++) {
         const grout_index *index = GROUT_TABLE_AT(module->indices, grout_index, id);
         fold_integer(fold, index->start.kind == GROUT_OPERAND_EXPR ? index->start.id : 0,
                      "an index");
         fold_integer(fold, index->size, "a size");
     }
-    for (uint32_t id = 1; id < module->operands.count; id++) {
+    for (uint32_t id = 1; goes_on(fold) && id < module->operands.count; id++) {
         const grout_operand *operand = GROUT_TABLE_AT(module->operands, grout_operand, id);
         if (operand->kind == GROUT_OPERAND_EXPR) {
             fold_expr(fold, operand->id);

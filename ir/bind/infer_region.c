@@ -275,7 +275,7 @@ static void infer_op(grout_binding *binding, const grout_op *op) {
 static void infer_block(grout_binding *binding, grout_block_id id) {
     binding->open_blocks[id] = true;
     grout_op_id op = grout_module_get_block(binding->module, id)->first;
-    while (op != 0) {
+    while (op != 0 && grout_binding__goes_on(binding)) {
         const grout_op *inst = grout_module_get_op(binding->module, op);
         infer_op(binding, inst);
         op = inst->next;

@@ -279,7 +279,8 @@ static void recast_again(grout_binding *binding, grout_ref_id ref, uint32_t inde
 
 void grout_recast__object(grout_binding *binding, grout_object_id object) {
     const grout_value_id value = grout_module_get_object(binding->module, object)->value;
-    for (uint32_t id = 1; id < binding->module->refs.count; id++) {
+    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < binding->module->refs.count;
+         id++) {
         const grout_ref *ref = grout_module_get_ref(binding->module, id);
         for (uint32_t k = 0; ref->base == value && k < ref->step_count; k++) {
             if (is_recast(grout_module_get_ref_step(binding->module, ref, k))) {
@@ -290,7 +291,8 @@ void grout_recast__object(grout_binding *binding, grout_object_id object) {
 }
 
 void grout_recast__module(grout_binding *binding) {
-    for (uint32_t id = 1; id < binding->module->refs.count; id++) {
+    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < binding->module->refs.count;
+         id++) {
         const uint32_t count = grout_module_get_ref(binding->module, id)->step_count;
         for (uint32_t k = 0; k < count; k++) {
             const grout_ref *ref = grout_module_get_ref(binding->module, id);

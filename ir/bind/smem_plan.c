@@ -158,7 +158,7 @@ static void place_scope(smem_plan *plan, const grout_op *op) {
 static void place_block(smem_plan *plan, grout_block_id id) {
     const grout_module *module = plan->binding->module;
     grout_op_id next = grout_module_get_block(module, id)->first;
-    while (next != 0) {
+    while (next != 0 && grout_binding__goes_on(plan->binding)) {
         const grout_op *op = grout_module_get_op(module, next);
         next = op->next;
         if (op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_SCOPE) {
@@ -175,7 +175,8 @@ static void place_block(smem_plan *plan, grout_block_id id) {
 static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
     const grout_module *module = plan->binding->module;
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
-    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+    for (; id != 0 && grout_binding__goes_on(plan->binding);
+         id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
         if (grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_SCRATCH) {
             place_object(plan, grout_module_get_value(module, op->first_result)->object);
@@ -211,7 +212,8 @@ void grout_smem_plan__module(grout_binding *binding) {
     plan.taken = grout_binding__new(binding, count, sizeof *plan.taken);
     plan.barriers = grout_binding__new(binding, count, sizeof *plan.barriers);
     if (plan.pool != NULL && plan.taken != NULL && plan.barriers != NULL) {
-        for (uint32_t id = 1; id < binding->module->kernels.count; id++) {
+        for (uint32_t id = 1;
+             grout_binding__goes_on(binding) && id < binding->module->kernels.count; id++) {
             place_kernel(&plan, id);
         }
         place_views(&plan);

@@ -41,7 +41,7 @@ static void try_all(grout_tiling_search *search) {
             continue;
         }
         grout_tiling__apply(search, k);
-        for (size_t i = 0; i < search->uses.count; i++) {
+        for (size_t i = 0; grout_binding__goes_on(search->binding) && i < search->uses.count; i++) {
             grout_tiling_use *use = &search->uses.items[i];
             const bool fits = grout_tiling__is_fine(search, use, NULL);
             use->fits |= (uint64_t)fits << k;
@@ -52,7 +52,7 @@ static void try_all(grout_tiling_search *search) {
 /* The candidates that suit all uses which a tile can be to blame for. */
 static uint64_t find_fitting(grout_tiling_search *search) {
     uint64_t fitting = search->possible;
-    for (size_t i = 0; i < search->uses.count; i++) {
+    for (size_t i = 0; grout_binding__goes_on(search->binding) && i < search->uses.count; i++) {
         grout_tiling_use *use = &search->uses.items[i];
         use->is_foreign = use->fits == 0 && grout_tiling__is_foreign(search, use);
         fitting &= use->is_foreign ? UINT64_MAX : use->fits;
@@ -66,7 +66,7 @@ static uint64_t find_fitting(grout_tiling_search *search) {
 static void measure(grout_tiling_search *search, uint32_t candidate) {
     grout_tiling_candidate *measured = &search->candidates[candidate];
     grout_tiling__apply(search, candidate);
-    for (size_t i = 0; i < search->uses.count; i++) {
+    for (size_t i = 0; grout_binding__goes_on(search->binding) && i < search->uses.count; i++) {
         const grout_tiling_use *use = &search->uses.items[i];
         if (!use->is_foreign) {
             grout_tiling__add_cost(search, use, measured);

@@ -145,7 +145,7 @@ bool *grout_tiling__find_fragments(grout_binding *binding) {
     }
     while (walk.is_changed) {
         walk.is_changed = false;
-        for (grout_op_id id = 1; id < module->ops.count; id++) {
+        for (grout_op_id id = 1; grout_binding__goes_on(binding) && id < module->ops.count; id++) {
             const grout_op *op = grout_module_get_op(module, id);
             if (is_elementwise(op)) {
                 join_elements(&walk, op);

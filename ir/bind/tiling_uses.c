@@ -37,7 +37,8 @@ bool grout_tiling__add_uses(grout_tiling_search *search) {
     const grout_kernel_id kernel = grout_object__get_kernel(module, search->object);
     bool is_good = true;
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
-    for (; id != 0 && is_good; id = grout_kernel__get_next_op(module, id)) {
+    for (; id != 0 && is_good && grout_binding__goes_on(search->binding);
+         id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
         /* What is only shown must not change by being shown. */
         const uint32_t count = get_rule(op) == GROUT_RULE_PRINT_LAYOUT ? 0 : op->operand_count;

@@ -24,6 +24,8 @@ typedef struct grout_binding {
 /* Adds a diagnostic at a place of the module; returns false. */
 bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_loc_id loc,
                            const char *format, ...) GROUT_PRINTF(4, 5);
+/* Whether binding goes on; else ok is false. */
+bool grout_binding__goes_on(grout_binding *binding);
 /* Zeroed memory for count items, or NULL after reporting that there is none. */
 void *grout_binding__new(grout_binding *binding, size_t count, size_t size);
 

@@ -88,10 +88,11 @@ static void match_op(match *m, const grout_op *op) {
     }
 }
 
-void grout_nesting__mark_block(grout_nesting *nesting, grout_block_id block, uint32_t depth_max) {
+/* Marks the operations from one on, to another one or, 0, to the end of the block. */
+static void mark(grout_nesting *nesting, grout_op_id first, grout_op_id last, uint32_t depth_max) {
     const grout_module *module = nesting->module;
     nesting->stack.count = 1;
-    for (grout_op_id id = grout_module_get_block(module, block)->first; id != 0;) {
+    for (grout_op_id id = first; id != 0;) {
         const grout_op *op = grout_module_get_op(module, id);
         match m = {nesting, 0, depth_max};
         match_op(&m, op);
@@ -102,6 +103,58 @@ void grout_nesting__mark_block(grout_nesting *nesting, grout_block_id block, uin
             nesting->failed = true;
             return;
         }
-        id = op->next;
+        id = id == last ? 0 : op->next;
     }
+}
+
+void grout_nesting__mark_block(grout_nesting *nesting, grout_block_id block, uint32_t depth_max) {
+    mark(nesting, grout_module_get_block(nesting->module, block)->first, 0, depth_max);
+}
+
+/* The operation that may be nested in an operand, or 0. */
+static grout_op_id find_nested(const grout_module *module, const grout_operand *operand,
+                               grout_block_id block) {
+    if (operand->kind != GROUT_OPERAND_VALUE) {
+        return 0;
+    }
+    const grout_value *value = grout_module_get_value(module, operand->id);
+    if (value->kind != GROUT_VALUE_RESULT || value->op == 0) {
+        return 0;
+    }
+    const grout_op *op = grout_module_get_op(module, value->op);
+    return op->parent == block && may_nest(module, op) ? value->op : 0;
+}
+
+static grout_op_id find_nested_in_reference(const grout_module *module, const grout_ref *ref,
+                                            grout_block_id block) {
+    grout_op_id found = 0;
+    for (uint32_t i = 0; found == 0 && i < ref->step_count; i++) {
+        const grout_ref_step *step = grout_module_get_ref_step(module, ref, i);
+        for (uint32_t n = 0; found == 0 && n < step->count; n++) {
+            found = find_nested(module, &grout_module_get_index(module, step, n)->start, block);
+        }
+    }
+    return found;
+}
+
+/* The one that is evaluated first of those that may be nested in the operands of an operation. */
+static grout_op_id find_first_nested(const grout_module *module, const grout_op *op) {
+    grout_op_id found = 0;
+    for (uint32_t i = 0; found == 0 && i < op->operand_count; i++) {
+        const grout_operand *operand = grout_module_get_operand(module, op, i);
+        found = operand->kind == GROUT_OPERAND_REF
+                    ? find_nested_in_reference(module, grout_module_get_ref(module, operand->id),
+                                               op->parent)
+                    : find_nested(module, operand, op->parent);
+    }
+    return found;
+}
+
+void grout_nesting__mark_statement(grout_nesting *nesting, grout_op_id op) {
+    grout_op_id first = op;
+    for (grout_op_id at = op; at != 0;) {
+        first = at;
+        at = find_first_nested(nesting->module, grout_module_get_op(nesting->module, at));
+    }
+    mark(nesting, first, op, 0);
 }

@@ -25,6 +25,8 @@ void grout_nesting__deinit(grout_nesting *nesting);
  * nest deeper than depth_max, at most 100, are not; 0 is no limit.
  */
 void grout_nesting__mark_block(grout_nesting *nesting, grout_block_id block, uint32_t depth_max);
+/* The same of what stands inside one operation, whatever the block has beside it. */
+void grout_nesting__mark_statement(grout_nesting *nesting, grout_op_id op);
 bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op);
 
 #endif

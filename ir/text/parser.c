@@ -3,6 +3,7 @@
 #include "parser.h"
 
 #include "diag_list.h"
+#include "goes_on.h"
 #include "invariant.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ void grout_parser__advance(grout_parser *p) {
     p->last = p->token;
     p->token = p->ahead;
     p->ahead = grout_lexer__next(&p->lexer);
-    if (p->lexer.has_failed) {
+    if (p->lexer.has_failed || !grout_diags__goes_on(p->diags, "the text was read")) {
         grout_parser__stop(p);
     }
 }

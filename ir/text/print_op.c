@@ -463,11 +463,11 @@ void grout_printer__op(const grout_printer *pr, grout_op_id id) {
     }
 }
 
-/* What is nested in what around an op. False without memory. */
+/* What is nested in what inside an op. False without memory. */
 static bool init_nesting(grout_nesting *nesting, const grout_module *module, grout_op_id op,
                          grout_text *out) {
     if (grout_nesting__init(nesting, module)) {
-        grout_nesting__mark_block(nesting, grout_module_get_op(module, op)->parent, 0);
+        grout_nesting__mark_statement(nesting, op);
     }
     out->failed = out->failed || nesting->failed;
     return !nesting->failed;

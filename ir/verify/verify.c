@@ -3,6 +3,7 @@
 #include "verifying.h"
 
 #include "alloc.h"
+#include "goes_on.h"
 
 /* Whose rules hold for a kernel: those asked for, else its own. Others than its own are said. */
 static grout_arch choose_arch(const grout_verifying *verifying, grout_arch asked) {
@@ -77,7 +78,8 @@ static void verify_kernel(grout_verifying *verifying) {
     grout_verify__packed_params(verifying);
     grout_verify__note_slots(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
-    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+    for (; id != 0 && grout_verify__goes_on(verifying);
+         id = grout_kernel__get_next_op(module, id)) {
         verify_op(verifying, id, grout_module_get_op(module, id));
     }
     grout_verify__named(verifying);
@@ -101,7 +103,9 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
         verifying.ok = grout_diags_add_oom(diags);
     }
     bool has_tables = verifying.ok;
-    for (uint32_t id = 1; has_tables && id < grout_module_get_kernel_count(bound); id++) {
+    for (uint32_t id = 1; has_tables && grout_verify__goes_on(&verifying) &&
+                          id < grout_module_get_kernel_count(bound);
+         id++) {
         verifying.kernel = id;
         verifying.arch = choose_arch(&verifying, arch);
         verify_kernel(&verifying);
@@ -112,5 +116,5 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     grout__free(verifying.has_bad_pitch);
     grout__free(verifying.holds_maps);
     grout__free(verifying.differs);
-    return verifying.ok;
+    return verifying.ok && !grout_diags__has_ended(diags);
 }

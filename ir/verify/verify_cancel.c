@@ -107,7 +107,8 @@ static void check_others(grout_verifying *verifying, const grout_operand *operan
                          const grout_view *view) {
     const grout_module *module = verifying->module;
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
-    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+    for (; id != 0 && grout_verify__goes_on(verifying);
+         id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
         if (!is_of_launch_control(op) &&
             (touches(verifying, op, view->object) || shares(verifying, op, view->object))) {

@@ -91,7 +91,7 @@ static count_range count_block(const grout_verifying *verifying, uint32_t thread
     const grout_module *module = verifying->module;
     count_range sum = {0, 0};
     grout_op_id next = grout_module_get_block(module, id)->first;
-    while (next != 0) {
+    while (next != 0 && grout_verify__goes_on(verifying)) {
         const grout_op *op = grout_module_get_op(module, next);
         count_range range = {0, 0};
         if (grout_verify__is_meeting(op) || op->block_count > 0) {
@@ -133,7 +133,8 @@ static const grout_op *find_barrier(const grout_verifying *verifying, uint32_t t
     const grout_module *module = verifying->module;
     const grout_op *first = NULL;
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
-    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+    for (; id != 0 && grout_verify__goes_on(verifying);
+         id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
         if (!grout_verify__is_meeting(op) || is_kept_away(verifying, thread, op)) {
             continue;

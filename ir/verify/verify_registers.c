@@ -270,7 +270,7 @@ static void walk_block(register_walk *walk, grout_block_id id) {
     const grout_module *module = walk->verifying->module;
     const grout_block *block = grout_module_get_block(module, id);
     grout_op_id next = block->first;
-    while (next != 0) {
+    while (next != 0 && grout_verify__goes_on(walk->verifying)) {
         const grout_op *op = grout_module_get_op(module, next);
         if (takes_part(walk, block, op)) {
             walk_op(walk, next, op);

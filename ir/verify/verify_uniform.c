@@ -167,7 +167,8 @@ void grout_verify__spread(grout_verifying *verifying) {
     for (uint32_t pass = 0; pass < PASSES_MAX; pass++) {
         spread.changed = false;
         grout_op_id id = grout_kernel__get_first_op(spread.module, verifying->kernel);
-        for (; id != 0; id = grout_kernel__get_next_op(spread.module, id)) {
+        for (; id != 0 && grout_verify__goes_on(verifying);
+             id = grout_kernel__get_next_op(spread.module, id)) {
             spread_op(&spread, grout_module_get_op(spread.module, id));
         }
         if (!spread.changed) {

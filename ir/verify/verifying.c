@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "goes_on.h"
 #include "invariant.h"
 
 #include <stdarg.h>
@@ -18,6 +19,10 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
     if (grout_diag_get(code)->severity == GROUT_SEVERITY_ERROR) {
         verifying->ok = false;
     }
+}
+
+bool grout_verify__goes_on(const grout_verifying *verifying) {
+    return grout_diags__goes_on(verifying->diags, "the rules were checked");
 }
 
 const grout_param *grout_verify__find_param(const grout_verifying *verifying,

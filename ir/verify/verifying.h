@@ -35,6 +35,9 @@ enum {
 void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
                              const char *format, ...) GROUT_PRINTF(4, 5);
 
+/* Whether verifying goes on: what is linear in the operations of a kernel asks for each of them. */
+bool grout_verify__goes_on(const grout_verifying *verifying);
+
 /* One file a topic. Rules of the whole module: */
 void grout_verify__launch_list(grout_verifying *verifying);
 /* Rules of the whole kernel: */

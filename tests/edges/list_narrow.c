@@ -91,7 +91,7 @@ static bool list_module(const char *path, const grout_module *module) {
     }
     for (grout_kernel_id id = 1; is_done && id < grout_module_get_kernel_count(module); id++) {
         if (grout_kernel_get_cluster_size(module, id) > 1) {
-            is_done = grout_edges__find_narrow(module, id, is_narrow);
+            is_done = grout_edges__find_narrow(module, id, is_narrow, NULL);
             list_kernel(path, module, id, is_narrow, kernel_of);
         }
     }
