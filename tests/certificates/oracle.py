@@ -112,10 +112,10 @@ class Oracle:
             if self.is_before(self.time, waits[0], y):
                 if space == "s" and second not in WRITES["s"] and not self.is_before(self.seen, waits[0], y):
                     return ("insufficient-scope", y.line)
-                if not is_async or space == "g" or (
-                        self.has_commit(space, home, waits[0], y, self.seen, self.memory)):
+                known = self.time if second in WRITES["s"] else self.seen  # a slot is given back
+                if not is_async or space == "g" or self.has_commit(space, home, waits[0], y, known, self.memory):
                     return None
-                if self.has_commit(space, home, waits[0], y, self.seen, self.time):
+                if self.has_commit(space, home, waits[0], y, known, self.time):
                     return y.line
                 return ("missing-commit-smem", y.line)
             if space == "g":
