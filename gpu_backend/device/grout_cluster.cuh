@@ -58,7 +58,7 @@ GROUT_DEVICE void grout_cluster_exit() {
 GROUT_DEVICE void grout_fence_async_peers() {
     asm volatile("fence.proxy.async.shared::cluster;" ::: "memory");
 }
-// Before a relaxed arrival and after a relaxed wait: they then make known what engines are done with.
+// Before a relaxed arrival and after a relaxed wait: they then make known what is over.
 GROUT_DEVICE void grout_fence_engines() {
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 }

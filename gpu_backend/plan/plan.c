@@ -251,13 +251,15 @@ static bool plan_mma(grout_gpu_planning *walk, const grout_op *op) {
     return is_done;
 }
 
-/* Whether it goes on after its issue, or tells of a grid before this one, which ends as such
- * operations do. */
-static bool is_of_engine(const grout_op *op) {
+/* Whether some thread has to know that something is over, in time alone: an operation that goes
+ * on after its issue, a grid before this one, or the uses of an mbarrier, before it ends. */
+static bool tells_of_an_end(const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     uint32_t count;
     const grout_effect *effects = grout_gpu__get_effects(op, &count);
-    bool is_later = info->effect_row == GROUT_EFFECT_ROW_GRID_WAIT;
+    bool is_later = info->effect_row == GROUT_EFFECT_ROW_GRID_WAIT ||
+                    (sync != NULL && sync->mode == GROUT_SYNC_MODE_ENDS);
     for (uint32_t k = 0; k < count; k++) {
         is_later = is_later || effects[k].milestone != GROUT_MILESTONE_ISSUE;
     }
@@ -290,7 +292,7 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS) {
         plan->changes_registers = true;
     }
-    plan->has_engines = plan->has_engines || is_of_engine(op);
+    plan->tells_of_ends = plan->tells_of_ends || tells_of_an_end(op);
     return plan_map(walk, id, op) && plan_mma(walk, op) && plan_objects(walk, op);
 }
 

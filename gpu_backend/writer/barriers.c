@@ -191,7 +191,7 @@ bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
 }
 
 bool grout_emit__is_without_order(const grout_emitter *e, const grout_op *op) {
-    return grout_emit__is_relaxed(e, op) && !e->plan->has_engines;
+    return grout_emit__is_relaxed(e, op) && !e->plan->tells_of_ends;
 }
 
 bool grout_emit__is_weakened_arrival(const grout_emitter *e) {

@@ -70,6 +70,7 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
         drop_bar(&it->bars[i]);
     }
     drop_bar(&it->cluster);
+    drop_bar(&it->near);
     grout_ptx__drop_view(&it->left);
     for (size_t i = 0; i < it->phases.count; i++) {
         grout_ptx__drop_heads(&it->phases.items[i].open);
@@ -266,20 +267,27 @@ bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool i
     }
     for (size_t i = 0; is_done && i < heads.count; i++) {
         const ptx_head *head = &heads.items[i];
+        const bool is_near = head->scope < PTX_SCOPE_CLUSTER;
         is_done = grout_ptx__join_handed(&bar->open, &head->view,
-                                         head->scope < PTX_SCOPE_CLUSTER ? PTX_HANDED_ENGINES
-                                                                         : head->handed);
+                                         is_near ? PTX_HANDED_ENGINES : head->handed) &&
+                  (!is_near || grout_ptx__join_handed(&order->ctas[actor->cta].near.open,
+                                                      &head->view, head->handed));
     }
     grout_ptx__drop_heads(&heads);
     return is_done;
 }
 
 void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta) {
+    const uint32_t first = cta - cta % order->cluster_size;
     end_generation(get_cluster_bar(order, cta));
+    for (uint32_t i = 0; i < order->cluster_size; i++) {
+        end_generation(&order->ctas[first + i].near);
+    }
 }
 
 bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
-    return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done);
+    return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done) &&
+           grout_ptx__absorb(order, actor, &order->ctas[actor->cta].near.done);
 }
 
 /* ---- CTAs of a cluster ---- */

@@ -51,6 +51,7 @@ typedef struct ptx_cta_order {
     ptx_lanes *warps; /* NULL: not resident */
     ptx_bar_order bars[PTX_NAMED_BARRIERS];
     ptx_bar_order cluster;          /* that of the cluster's first CTA counts */
+    ptx_bar_order near;             /* at the same barrier: what reaches the threads of this CTA */
     ptx_view left;                  /* what lanes knew that have ended, together */
     GROUT_ARRAY(ptx_phases) phases; /* few, so that looking for one is quick */
 } ptx_cta_order;
