@@ -182,7 +182,10 @@ static ptx_outcome run_resize(ptx_context *context) {
     PTX_FOR_LANES(lane, context->lanes) {
         ptx_put(context, &step->result, lane, ptx_value(context, &step->sources[0], lane) & mask);
     }
-    ptx_set_defined(context, &step->result, ptx_defined(context, &step->sources[0]));
+    const bool is_low = mask <= UINT32_MAX || step->result.bits <= 32;
+    ptx_set_defined(context, &step->result,
+                    is_low ? ptx_defined_low(context, &step->sources[0])
+                           : ptx_defined(context, &step->sources[0]));
     return PTX_NEXT;
 }
 

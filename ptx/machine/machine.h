@@ -42,6 +42,7 @@ struct ptx_warp {
     uint32_t index, live, carry;
     uint8_t *registers;
     uint32_t *defined;  /* a mask of lanes for each plane */
+    uint32_t *halves;   /* of each plane of 64 bits: the lanes whose lower half alone is defined */
     uint32_t *flying;   /* of each plane: the group of products that writes it, plus 1, or 0 */
     uint64_t *written;  /* of each plane: the step that wrote it; NULL: nobody looks for races */
     uint64_t fenced_at; /* the step of the last wgmma.fence, or 0 */
@@ -208,13 +209,29 @@ static inline void ptx_set_defined(const ptx_context *context, const ptx_plane *
     uint32_t *mask = &context->warp->defined[plane->id];
     if (!plane->is_sink) {
         *mask = (*mask & ~context->lanes) | (defined & context->lanes);
+        if (plane->bits == 64) {
+            context->warp->halves[plane->id] &= ~context->lanes;
+        }
         if (context->warp->written != NULL) {
             context->warp->written[plane->id] = context->machine->steps;
         }
     }
 }
-/* The same for a copy between registers. Compilers put those anywhere, also between a wgmma.fence
- * and its wgmma: the registers of PTX are not yet the GPU's. */
+/* The lanes of which the lower 32 bits have a value. */
+static inline uint32_t ptx_defined_low(const ptx_context *context, const ptx_plane *plane) {
+    const uint32_t half = plane->bits == 64 ? context->warp->halves[plane->id] : 0;
+    return ptx_defined(context, plane) | half;
+}
+/* After ptx_set_defined: of these lanes too, the lower half has one. Compilers put words together
+ * of which they use the lower one alone. */
+static inline void ptx_set_defined_low(const ptx_context *context, const ptx_plane *plane,
+                                       uint32_t defined) {
+    if (!plane->is_sink && plane->bits == 64) {
+        context->warp->halves[plane->id] |= defined & context->lanes;
+    }
+}
+/* ptx_set_defined for a copy between registers. Compilers put those anywhere, also between a
+ * wgmma.fence and its wgmma: the registers of PTX are not yet the GPU's. */
 static inline void ptx_set_moved(const ptx_context *context, const ptx_plane *plane,
                                  uint32_t defined) {
     uint64_t *written = context->warp->written;

@@ -29,7 +29,9 @@ static ptx_outcome run_mov(ptx_context *context) {
             d[lane] = a[lane];
         }
     }
+    const uint32_t low = ptx_defined_low(context, from); /* it may be the result */
     ptx_set_moved(context, to, ptx_defined(context, from));
+    ptx_set_defined_low(context, to, low);
     return PTX_NEXT;
 }
 
@@ -69,7 +71,10 @@ static ptx_outcome run_pack(ptx_context *context) {
             ptx_put(context, &step->result, lane, value[0]);
         }
     }
+    const bool is_half = step->item_count == 2 && step->size == 32 && !items[0].is_sink;
+    const uint32_t low = is_half ? ptx_defined(context, &items[0]) : 0;
     ptx_set_defined(context, &step->result, defined);
+    ptx_set_defined_low(context, &step->result, low);
     return PTX_NEXT;
 }
 
@@ -77,7 +82,7 @@ static ptx_outcome run_unpack(ptx_context *context) {
     const ptx_step *step = context->step;
     const ptx_plane *items = context->machine->code->items.items + step->first_item;
     const ptx_plane *from = &step->sources[0];
-    uint32_t defined = ptx_defined(context, from);
+    const uint32_t defined = ptx_defined(context, from), low = ptx_defined_low(context, from);
     PTX_FOR_LANES(lane, context->lanes) {
         uint64_t value[2] = {0, 0};
         if (from->bits == 128) {
@@ -93,7 +98,7 @@ static ptx_outcome run_unpack(ptx_context *context) {
         }
     }
     for (uint32_t i = 0; i < step->item_count; i++) {
-        ptx_set_defined(context, &items[i], defined);
+        ptx_set_defined(context, &items[i], (i + 1) * step->size <= 32 ? low : defined);
     }
     return PTX_NEXT;
 }

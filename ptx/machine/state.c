@@ -68,6 +68,7 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     for (uint32_t i = 0; cta->warps != NULL && i < machine->warp_count; i++) {
         grout__free(cta->warps[i].registers);
         grout__free(cta->warps[i].defined);
+        grout__free(cta->warps[i].halves);
         grout__free(cta->warps[i].flying);
         grout__free(cta->warps[i].loaded);
         grout__free(cta->warps[i].written);
@@ -205,11 +206,12 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
     warp->registers = grout__new(NULL, code->register_bytes, 1);
     warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
+    warp->halves = grout__new(NULL, code->plane_count, sizeof *warp->halves);
     warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
     warp->loaded = grout__new(NULL, code->plane_count, sizeof *warp->loaded);
     warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
-    if (warp->registers == NULL || warp->defined == NULL || warp->flying == NULL ||
-        warp->loaded == NULL || warp->local == NULL) {
+    if (warp->registers == NULL || warp->defined == NULL || warp->halves == NULL ||
+        warp->flying == NULL || warp->loaded == NULL || warp->local == NULL) {
         return false;
     }
     warp->defined[0] = UINT32_MAX;

@@ -122,6 +122,11 @@ static const struct value_case {
     {"ex2.approx.ftz.f32 %f0, 0fC2FE0000; mov.b32 %r0, %f0;", {0, 0, 0}},
     {"mov.b32 %r1, 0x3C003C00; add.rn.f16x2 %r0, %r1, 0xC0003800;",
      {0xbc003e00, 0xbc003e00, 0xbc003e00}},
+    /* Nothing has set %r9: of the words put together the lower one alone is used. */
+    {"mov.b32 %r1, 0x12345678; mov.b64 %rd1, {%r1, %r9}; mov.b64 %rd2, %rd1; cvt.u32.u64 %r0, "
+     "%rd2; cvt.u16.u64 %h1, %rd1; mov.b64 {%r2, %r3}, %rd2; cvt.u32.u16 %r4, %h1; add.u32 %r0, "
+     "%r0, %r4; sub.u32 %r0, %r0, %r2;",
+     {0x5678, 0x5678, 0x5678}},
     {"mov.b64 %rd1, {0f3F800001, 0f40400000}; mov.b64 %rd2, {0fBF800002, 0f80000000};"
      " fma.rn.f32x2 %rd0, %rd1, %rd1, %rd2;",
      {0x4110000028800000, 0x4110000028800000, 0x4110000028800000}},
