@@ -3,6 +3,7 @@
 #include "host_posix.h"
 
 #include "beside_posix.h"
+#include "read_posix.h"
 #include "signals_posix.h"
 #include "watch_posix.h"
 
@@ -26,135 +27,18 @@ static bool fail(grout_text *reason) {
     return false;
 }
 
-/* A file that is read: what is known of it, and what has come. */
-typedef struct reading {
-    int file;
-    uint64_t size_max;             /* more is a failure */
-    uint64_t end;                  /* more is not read */
-    grout_size_function *get_size; /* NULL, or it has been asked */
-    bool is_plain;                 /* it has a size of its own */
-    size_t plain_size;
-    char *data;
-    size_t size, capacity;
-} reading;
-
-static bool grow(reading *r, size_t capacity) {
-    char *larger = realloc(r->data, capacity);
-    r->data = larger != NULL ? larger : r->data;
-    r->capacity = larger != NULL ? capacity : r->capacity;
-    return larger != NULL;
-}
-
-/* Asks how long the file is, once its head is there. */
-static void look_at_head(reading *r, bool is_at_end) {
-    if (r->get_size == NULL || (r->size < GROUT_HEAD_SIZE && !is_at_end)) {
-        return;
-    }
-    uint64_t size = r->get_size(r->data, r->size);
-    r->get_size = NULL;
-    if (size == 0) {
-        r->end = 0;
-    } else if (!r->is_plain) {
-        r->end = size;
-    } else if (r->plain_size + 2 > r->capacity) {
-        (void)grow(r, r->plain_size + 2); /* at once; else step by step */
-    }
-}
-
-/* Reads to the end. Room for a NUL is left. */
-static bool read_all(reading *r, grout_text *reason) {
-    bool is_at_end = false;
-    while (!is_at_end && r->size <= r->end && r->size <= r->size_max) {
-        if (r->size + 1 >= r->capacity &&
-            (r->capacity > SIZE_MAX / 2 - 4096 || !grow(r, r->capacity * 2 + 4096))) {
-            grout_text_add(reason, "not enough memory");
-            return false;
-        }
-        size_t room = r->capacity - r->size - 1;
-        room = r->get_size != NULL && room > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : room;
-        ssize_t got = read(r->file, r->data + r->size, room);
-        /* A pipe may never end. A file does: whoever works on it afterwards sees the interrupt. */
-        bool ends = grout_signals_posix__is_caught() && !r->is_plain;
-        if (ends) {
-            errno = EINTR;
-        }
-        if (got < 0 && errno == EINTR && !ends) {
-            continue;
-        }
-        if (got < 0 || ends) {
-            return fail(reason);
-        }
-        r->size += (size_t)got;
-        is_at_end = got == 0;
-        look_at_head(r, is_at_end);
-    }
-    if (r->size > r->size_max) {
-        grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)r->size_max);
-        return false;
-    }
-    return true;
-}
-
-static bool read_open(reading *r, grout_bytes *out, grout_text *reason) {
-    struct stat info;
-    if (fstat(r->file, &info) != 0) {
-        return fail(reason);
-    }
-    if (S_ISDIR(info.st_mode)) {
-        grout_text_add(reason, "it is a folder");
-        return false;
-    }
-    r->is_plain = S_ISREG(info.st_mode);
-    uint64_t guess = r->is_plain && info.st_size > 0 ? (uint64_t)info.st_size : 0;
-    if (guess > r->size_max) {
-        grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)r->size_max);
-        return false;
-    }
-    r->plain_size = (size_t)guess;
-    /* With a byte to see the end by, and one for the NUL. A head comes before the rest has room. */
-    guess = r->get_size != NULL && guess > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : guess;
-    if (!grow(r, (size_t)guess + 2)) {
-        grout_text_add(reason, "not enough memory");
-        return false;
-    }
-    if (!read_all(r, reason)) {
-        return false;
-    }
-    r->data[r->size] = '\0';
-    *out = (grout_bytes){.data = r->data, .size = r->size};
-    r->data = NULL;
-    return true;
-}
-
-/* Reads an open file, and closes it. */
-static bool read_from(int file, uint64_t size_max, grout_size_function *get_size, grout_bytes *out,
+static bool read_file(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason) {
-    reading r = {.file = file, .size_max = size_max, .end = UINT64_MAX, .get_size = get_size};
-    bool is_read = read_open(&r, out, reason);
-    free(r.data);
-    if (file != STDIN_FILENO) {
-        (void)close(file);
-    }
-    return is_read;
-}
-
-static bool read_framed(void *payload, const char *path, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
     (void)payload;
-    int file = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    return file < 0 ? fail(reason) : read_from(file, size_max, get_size, out, reason);
+    int file = grout_read_posix__open(path, reason);
+    return file >= 0 && grout_read_posix__take(file, what, out, reason);
 }
 
-static bool read_beside(void *payload, const char *owner, const char *name, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+static bool read_beside(void *payload, const char *owner, const char *name,
+                        const grout_reading *what, grout_bytes *out, grout_text *reason) {
     (void)payload;
     int file = grout_beside_posix__open(owner, name, reason);
-    return file >= 0 && read_from(file, size_max, get_size, out, reason);
-}
-
-static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
-                      grout_text *reason) {
-    return read_framed(payload, path, size_max, NULL, out, reason);
+    return file >= 0 && grout_read_posix__take(file, what, out, reason);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -175,13 +59,15 @@ static bool write_all(int file, const char *data, size_t size) {
 }
 
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
-                       grout_text *reason) {
+                       const grout_waiting *waiting, grout_text *reason) {
     (void)payload;
     const grout_output_file file = {.folder = GROUT_OUTPUT_HERE,
                                     .path = path,
                                     .parts = chunks,
                                     .count = count,
-                                    .note_temporary = grout_signals_posix__note_temporary};
+                                    .note_temporary = grout_signals_posix__note_temporary,
+                                    .goes_on = waiting == NULL ? NULL : waiting->goes_on,
+                                    .payload = waiting == NULL ? NULL : waiting->payload};
     return grout_output_file__write(&file, reason);
 }
 
@@ -233,14 +119,16 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return isatty(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO) == 1;
 }
 
-static bool ask(void *payload, const char *question, grout_text *answer) {
+static bool ask(void *payload, const char *question, const grout_waiting *waiting,
+                grout_text *answer) {
     char c = '\0';
     (void)payload;
     if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 ||
         !write_all(STDERR_FILENO, question, strlen(question))) {
         return false;
     }
-    while (!grout_signals_posix__is_caught() && read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+    while (grout_read_posix__await(STDIN_FILENO, waiting) && read(STDIN_FILENO, &c, 1) == 1 &&
+           c != '\n') {
         grout_text_add_bytes(answer, &c, 1);
     }
     return true;
@@ -364,7 +252,6 @@ const grout_host *grout_host_posix_get(void) {
     };
     static const grout_host host = {
         .read_file = read_file,
-        .read_framed = read_framed,
         .read_beside = read_beside,
         .write_file = write_file,
         .can_write = can_write,

@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -20,6 +22,7 @@
 #endif
 
 #define TEMPORARY ".grout-"
+#define LOOK_EACH 50 /* milliseconds between two questions */
 enum { NAME_SIZE = sizeof TEMPORARY + 12, TRIES_MAX = 100 };
 
 /* How a file is written, and what came of it. */
@@ -347,9 +350,59 @@ static int open_through(const writer *w) {
     return openat(grout_place__get_base(w->file->folder), w->to.path.data, flags);
 }
 
+/* Whether to wait on for the reader of a pipe. */
+static bool waits(const grout_output_file *output) {
+    const int code = errno;
+    const bool goes_on = output->goes_on == NULL || output->goes_on(output->payload);
+    errno = goes_on ? code : ECANCELED;
+    return goes_on;
+}
+
+/* The same for a pipe, which may have no reader yet. */
+static int await_reader(const writer *w) {
+    const struct timespec pause = {.tv_nsec = LOOK_EACH * 1000000};
+    int file = -1;
+    do {
+        file = openat(grout_place__get_base(w->file->folder), w->to.path.data,
+                      O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    } while (file < 0 && (errno == ENXIO || errno == EINTR) && waits(w->file) &&
+             (nanosleep(&pause, NULL) == 0 || errno == EINTR));
+    return file;
+}
+
+static bool write_pipe(const grout_output_file *output, int file, const char *data, size_t size) {
+    while (size > 0) {
+        ssize_t done = write(file, data, size);
+        if (done < 0 && (errno == EINTR || errno == EAGAIN)) {
+            struct pollfd ready = {.fd = file, .events = POLLOUT};
+            if (!waits(output)) {
+                return false;
+            }
+            (void)poll(&ready, 1, LOOK_EACH);
+            continue;
+        }
+        if (done < 0) {
+            return false;
+        }
+        data += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+static bool write_pipe_parts(const grout_output_file *output, int file) {
+    bool is_good = true;
+    for (size_t i = 0; i < output->count && is_good; i++) {
+        is_good = write_pipe(output, file, output->parts[i].data, output->parts[i].size);
+    }
+    return is_good;
+}
+
 static outcome write_through(const writer *w) {
-    int file = open_through(w);
-    bool is_good = file >= 0 && write_parts(w->file, file);
+    const bool is_pipe = w->to.descriptor < 0 && S_ISFIFO(w->to.info.st_mode);
+    int file = is_pipe ? await_reader(w) : open_through(w);
+    bool is_good =
+        file >= 0 && (is_pipe ? write_pipe_parts(w->file, file) : write_parts(w->file, file));
     /* A reader that has seen enough is no fault. */
     is_good = is_good || (file >= 0 && errno == EPIPE);
     close_quietly(file);
@@ -408,7 +461,7 @@ bool grout_output_file__write(const grout_output_file *file, grout_text *reason)
         end = write_plain(&w);
     }
     int code = errno;
-    if (end != OUTCOME_DONE) {
+    if (end != OUTCOME_DONE && code != ECANCELED) {
         (void)explain(&w.to, code, reason);
     }
     close_quietly(w.folder);

@@ -32,6 +32,10 @@ typedef struct grout_output_file {
     /* Called with the name of a temporary when there is one, and with NULL when it is gone: what
      * ends the process removes it. The folder is as for the path. NULL: nobody wants to know. */
     void (*note_temporary)(int folder, const char *name);
+    /* Asked now and then while a pipe has no reader, or takes no more bytes; false ends the
+     * writing, without a reason. NULL: it is waited for. */
+    bool (*goes_on)(void *payload);
+    void *payload;
 } grout_output_file;
 
 /*

@@ -60,7 +60,7 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 EXTRA_HEADERS = {
     "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
     "base": r"pthread\.h|sanitizer/\w+\.h",
-    "files": r"fcntl\.h|unistd\.h|sys/\w+\.h",
+    "files": r"fcntl\.h|poll\.h|unistd\.h|sys/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
     "lowering": r"sanitizer/\w+\.h",
     "observe": r"sanitizer/\w+\.h",

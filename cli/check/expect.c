@@ -512,34 +512,56 @@ static bool run_line(grout_session *outer, expect_run *run, const grout_expect_l
     return is_good;
 }
 
+/* Every run line, until the time is over: what has ended them, if not the last one. */
+static grout_cut run_lines(grout_session *session, expect_run *each,
+                           const grout_expect_lines *lines, grout_text *report, bool *is_good) {
+    grout_expect_line none = {.text = (char *)""};
+    const size_t count = lines->count > 0 ? lines->count : 1;
+    grout_cut cut = GROUT_CUT_NONE;
+    for (size_t i = 0; i < count && cut == GROUT_CUT_NONE; i++) {
+        expect_run run = *each;
+        bool is_as_expected =
+            run_line(session, &run, lines->count > 0 ? &lines->items[i] : &none, report);
+        *is_good = is_as_expected && *is_good;
+        cut = run.is_cut_short                   ? GROUT_CUT_INTERRUPT
+              : !is_as_expected || i + 1 < count ? grout_deadline__find_cut(session->deadline)
+                                                 : GROUT_CUT_NONE;
+    }
+    return cut;
+}
+
+static int get_exit_code(grout_cut cut, bool is_good) {
+    return cut == GROUT_CUT_INTERRUPT ? GROUT_EXIT_INTERRUPTED
+           : cut != GROUT_CUT_NONE    ? GROUT_EXIT_INCOMPLETE
+           : is_good                  ? GROUT_EXIT_OK
+                                      : GROUT_EXIT_FINDING;
+}
+
 /* Returns the exit code of one file. */
 static int run_file(grout_session *session, const char *path) {
     const char *name = grout_load__get_name(path);
     grout_bytes text = {0};
     grout_expectations expectations = {0};
     grout_text report = {0};
-    bool is_good = true, is_interrupted = false;
+    bool is_good = true;
+    grout_cut cut = GROUT_CUT_NONE;
     if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &text)) {
-        return GROUT_EXIT_USAGE;
+        return grout_session__get_exit_code(session);
     }
     if (!grout_expectations__read(name, text.data, text.size, &expectations)) {
-        (void)grout_diags_add_oom(session->diags);
+        is_good = grout_diags_add_oom(session->diags);
     } else if (expectations.faults.size > 0) {
         grout_text_add(&report, "  %s", expectations.faults.data);
         is_good = false;
     } else {
-        size_t count = expectations.runs.count > 0 ? expectations.runs.count : 1;
-        for (size_t i = 0; i < count && !is_interrupted; i++) {
-            expect_run run = {
-                .name = name, .path = path, .text = &text, .expectations = &expectations};
-            grout_expect_line none = {.text = (char *)""};
-            const grout_expect_line *line =
-                expectations.runs.count > 0 ? &expectations.runs.items[i] : &none;
-            is_good = run_line(session, &run, line, &report) && is_good;
-            is_interrupted = run.is_cut_short;
-        }
+        expect_run run = {.name = name, .path = path, .text = &text, .expectations = &expectations};
+        cut = run_lines(session, &run, &expectations.runs, &report, &is_good);
     }
-    if (!is_good) {
+    if (cut != GROUT_CUT_NONE) {
+        grout_session__print(session, GROUT_STREAM_OUT, "%s: incomplete: %s\n", name,
+                             grout_cut_get_text(cut));
+        grout_session__flush(session, GROUT_STREAM_OUT, &report);
+    } else if (!is_good) {
         grout_session__print(session, GROUT_STREAM_OUT, "%s: FAILED\n", name);
         grout_session__flush(session, GROUT_STREAM_OUT, &report);
     } else if (!session->is_quiet) {
@@ -548,16 +570,25 @@ static int run_file(grout_session *session, const char *path) {
     grout_text_free(&report);
     grout_expectations__deinit(&expectations);
     free(text.data);
-    return is_interrupted ? GROUT_EXIT_INTERRUPTED : is_good ? GROUT_EXIT_OK : GROUT_EXIT_FINDING;
+    return get_exit_code(cut, is_good);
+}
+
+static int get_worse(int a, int b) {
+    return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
 }
 
 int grout_expect__run(grout_session *session) {
+    const size_t count = session->options.argument_count;
+    grout_cut cut = GROUT_CUT_NONE;
     int exit_code = GROUT_EXIT_OK;
-    for (size_t i = 0; i < session->options.argument_count; i++) {
+    for (size_t i = 0; i < count && cut == GROUT_CUT_NONE; i++) {
         int code = run_file(session, session->options.arguments[i]);
-        exit_code = grout_exit_code_rank(code) > grout_exit_code_rank(exit_code) ? code : exit_code;
-        if (code == GROUT_EXIT_INTERRUPTED) {
-            break;
+        exit_code = get_worse(exit_code, code);
+        cut = i + 1 < count ? grout_deadline__find_cut(session->deadline) : GROUT_CUT_NONE;
+        if (cut != GROUT_CUT_NONE) {
+            grout_session__print(session, GROUT_STREAM_OUT, "%zu files not looked at: %s\n",
+                                 count - i - 1, grout_cut_get_text(cut));
+            exit_code = get_worse(exit_code, get_exit_code(cut, false));
         }
     }
     grout_session__print_diags(session, GROUT_STREAM_ERR);

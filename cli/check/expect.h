@@ -43,13 +43,15 @@ typedef struct grout_expect_line {
     uint32_t line, column;
 } grout_expect_line;
 
+typedef struct grout_expect_lines {
+    grout_expect_line *items;
+    size_t count, capacity;
+} grout_expect_lines;
+
 /* What a file's comments say. */
 typedef struct grout_expectations {
     grout_expect_list list;
-    struct {
-        grout_expect_line *items;
-        size_t count, capacity;
-    } runs;
+    grout_expect_lines runs;
     bool is_clean; /* the file has '// expect: clean' */
     grout_expect_holds holds;
     grout_text faults; /* comments that make no sense, a line each */

@@ -414,7 +414,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
     begin_budget(&it);
     if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &it.text)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
-        return GROUT_EXIT_USAGE;
+        return grout_session__get_exit_code(session);
     }
     grout_stage__begin(&it.stage, session);
     session->deadline->budget_end = it.deadline;

@@ -427,7 +427,7 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
                             grout_files__check(session))) { /* with the options of the file */
         grout_schedule_file__deinit(&schedule);
         grout_session__print_diags(session, GROUT_STREAM_ERR);
-        return GROUT_EXIT_USAGE;
+        return grout_session__get_exit_code(session);
     }
     session->replay = replay == NULL ? session->replay : &schedule.decisions;
     session->replay_list = schedule.is_of_list ? schedule.launches : NULL;

@@ -173,11 +173,12 @@ static int get_exit_code(const fix *it, const grout_trial *trial) {
 /* Whether the user wants the file to be written. */
 static bool is_wanted(const fix *it) {
     const grout_host *host = it->session->host;
+    const grout_waiting waiting = grout_deadline__get_waiting(it->session->deadline);
     grout_text answer = {0};
     if (grout_options__has(&it->session->options, GROUT_OPTION_YES)) {
         return true;
     }
-    if (host->ask == NULL || !host->ask(host->payload, "write it? [y/N] ", &answer)) {
+    if (host->ask == NULL || !host->ask(host->payload, "write it? [y/N] ", &waiting, &answer)) {
         grout_text_free(&answer);
         say(it, "nothing is written: there is nobody to ask (--yes writes)\n");
         return false;
@@ -206,7 +207,7 @@ static int write_result(fix *it) {
     }
     if (!grout_session__write_file(it->session, it->path, &chunk, 1)) {
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
-        return GROUT_EXIT_USAGE;
+        return grout_session__get_exit_code(it->session);
     }
     return check_again(it);
 }
@@ -267,7 +268,7 @@ static int run(fix *it) {
     if (!grout_sizes__read(it->session, &it->sizes) ||
         !grout_session__read_file(it->session, it->path, GROUT_FILE_MAX, &it->before)) {
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
-        return GROUT_EXIT_USAGE;
+        return grout_session__get_exit_code(it->session);
     }
     grout_text_add_bytes(&it->after, it->before.data, it->before.size);
     if (it->after.failed || !run_all(it, &it->first)) {

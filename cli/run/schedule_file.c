@@ -335,10 +335,11 @@ static place_state look_at(const grout_session *session, const char *path, const
     const grout_host *host = session->host;
     grout_bytes old = {0};
     grout_text reason = {0};
+    const grout_reading what = {.size_max = FILE_SIZE_MAX};
     place_state state = PLACE_FREE;
     /* A device is no file that could be lost, and reading it might not end. */
     bool is_special = !host->is_same_file(host->payload, path, path);
-    if (!is_special && host->read_file(host->payload, path, FILE_SIZE_MAX, &old, &reason)) {
+    if (!is_special && host->read_file(host->payload, path, &what, &old, &reason)) {
         bool is_same = old.size == text->size && memcmp(old.data, text->data, old.size) == 0;
         bool is_schedule =
             old.size >= sizeof start - 1 && memcmp(old.data, start, sizeof start - 1) == 0;

@@ -11,6 +11,14 @@ grout_cut grout_deadline__find_cut(const grout_deadline *deadline) {
                                                                        : GROUT_CUT_NONE;
 }
 
+static bool goes_on(void *payload) {
+    return grout_deadline__find_cut(payload) == GROUT_CUT_NONE;
+}
+
+grout_waiting grout_deadline__get_waiting(grout_deadline *deadline) {
+    return (grout_waiting){.goes_on = goes_on, .payload = deadline};
+}
+
 grout_diag_code grout_deadline__why_end(void *payload) {
     const grout_cut cut = grout_deadline__find_cut(payload);
     return cut == GROUT_CUT_NONE        ? GROUT_DIAG_NONE

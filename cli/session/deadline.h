@@ -22,6 +22,8 @@ typedef struct grout_deadline {
 
 /* What has come to its end by now. */
 grout_cut grout_deadline__find_cut(const grout_deadline *deadline);
+/* Waiting that it bounds. */
+grout_waiting grout_deadline__get_waiting(grout_deadline *deadline);
 /* The same for grout_diags_set_why_end; the payload is the deadline. */
 grout_diag_code grout_deadline__why_end(void *payload);
 /* "the time was over (--timeout)" */

@@ -37,40 +37,53 @@ typedef struct grout_host_gpu {
 typedef uint64_t grout_size_function(const char *head, size_t size);
 #define GROUT_HEAD_SIZE (128u << 10)
 
+/* Asked some times a second while the host waits, and between parts of what takes long; false ends
+ * it. A NULL in its place waits for ever. */
+typedef struct grout_waiting {
+    bool (*goes_on)(void *payload);
+    void *payload;
+} grout_waiting;
+
+/* How a file is read. */
+typedef struct grout_reading {
+    uint64_t size_max; /* more bytes are a failure */
+    /*
+     * NULL, or the first bytes say how long it is: asked once, with the first GROUT_HEAD_SIZE bytes
+     * or all there are. 0, it is no such file: the rest is not read. One byte more than it says is
+     * read at most if the file has no size of its own (a device, a pipe).
+     */
+    grout_size_function *get_size;
+    const grout_waiting *waiting;
+} grout_reading;
+
 /* Files whose changes are waited for; each host has its own. */
 typedef struct grout_watch grout_watch;
 
 typedef struct grout_host {
     void *payload;
-    /* The whole file, or all of stdin for "-". More than size_max bytes is a failure. */
-    bool (*read_file)(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+    /* The whole file, or all of stdin for "-". False without a reason: the waiting was ended. */
+    bool (*read_file)(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason);
-    /*
-     * The same for a file whose first bytes say how long it is: get_size is asked once, with the
-     * first GROUT_HEAD_SIZE bytes or all there are. 0, it is no such file: the rest is not read.
-     * One byte more than it says is read at most if the file has no size of its own (a device, a
-     * pipe).
-     */
-    bool (*read_framed)(void *payload, const char *path, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason);
     /*
      * The same for a file that another file names, whoever wrote that one: a regular file in the
      * folder of its owner or below, once links and '..' are resolved. Any other is refused, and
      * the reason does not tell whether it is there.
      */
-    bool (*read_beside)(void *payload, const char *owner, const char *name, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason);
+    bool (*read_beside)(void *payload, const char *owner, const char *name,
+                        const grout_reading *what, grout_bytes *out, grout_text *reason);
     /*
      * Replaces a file, or makes one, in one step: see output_file.h. A reader of the path sees the
-     * old bytes or all of the new ones.
+     * old bytes or all of the new ones. A pipe is written once it has a reader; false without a
+     * reason: the waiting for it was ended.
      */
     bool (*write_file)(void *payload, const char *path, const grout_chunk *chunks, size_t count,
-                       grout_text *reason);
+                       const grout_waiting *waiting, grout_text *reason);
     /* Whether write_file has a chance; asked before a long run. */
     bool (*can_write)(void *payload, const char *path, grout_text *reason);
     /* Whether two paths name one plain file, or would; a device or a pipe is never lost. */
     bool (*is_same_file)(void *payload, const char *a, const char *b);
-    /* Calls visit for every plain file of a folder, in sorted order. One that is not there is empty. */
+    /* Calls visit for every plain file of a folder, in sorted order. One that is not there is
+     * empty. */
     bool (*list)(void *payload, const char *folder,
                  void (*visit)(void *visit_payload, const char *name, uint64_t size),
                  void *visit_payload, grout_text *reason);
@@ -79,9 +92,10 @@ typedef struct grout_host {
     bool (*write)(void *payload, grout_stream stream, const char *data, size_t size,
                   grout_text *reason);
     bool (*is_terminal)(void *payload, grout_stream stream);
-    /* Asks on the terminal and reads a line of the answer. False: stdin or stderr is none, so there
-     * is nobody to ask. */
-    bool (*ask)(void *payload, const char *question, grout_text *answer);
+    /* Asks on the terminal and reads a line of the answer, or what there is of it when the waiting
+     * is ended. False: stdin or stderr is none, so there is nobody to ask. */
+    bool (*ask)(void *payload, const char *question, const grout_waiting *waiting,
+                grout_text *answer);
     /* Columns of the terminal that the stream is; 0: it is none, or does not say. */
     uint32_t (*get_columns)(void *payload, grout_stream stream);
     /* Seconds of a clock that never goes back. */

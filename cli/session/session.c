@@ -306,15 +306,26 @@ bool grout_session__read_file(grout_session *session, const char *path, uint64_t
     return grout_session__read_framed(session, path, size_max, NULL, out);
 }
 
+/* What was not read or written whole because the deadline came; false: it has not come. */
+static bool report_ended(grout_session *session, const char *path, const char *done) {
+    const grout_diag_code code = grout_deadline__why_end(session->deadline);
+    if (code != GROUT_DIAG_NONE) {
+        grout_diags_add(session->diags, code, grout_nowhere, "%s while '%s' was %s",
+                        code == GROUT_DIAG_INTERRUPTED ? "interrupted" : "the time was over", path,
+                        done);
+    }
+    return code != GROUT_DIAG_NONE;
+}
+
 bool grout_session__read_framed(grout_session *session, const char *path, uint64_t size_max,
                                 grout_size_function *get_size, grout_bytes *out) {
     grout_text reason = {0};
     const grout_host *host = session->host;
+    const grout_waiting waiting = grout_deadline__get_waiting(session->deadline);
+    const grout_reading what = {size_max, get_size, &waiting};
     *out = (grout_bytes){0};
-    bool is_read = get_size == NULL
-                       ? host->read_file(host->payload, path, size_max, out, &reason)
-                       : host->read_framed(host->payload, path, size_max, get_size, out, &reason);
-    if (!is_read) {
+    bool is_read = host->read_file(host->payload, path, &what, out, &reason);
+    if (!is_read && (reason.data != NULL || !report_ended(session, path, "read"))) {
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE, grout_nowhere,
                         "cannot read '%s': %s", path, reason.data == NULL ? "?" : reason.data);
     }
@@ -331,9 +342,10 @@ bool grout_session__read_named(grout_session *session, const grout_option_use *u
     const grout_host *host = session->host;
     const grout_option_line *line = use->line;
     *out = (grout_bytes){0};
-    bool is_read =
-        host->read_beside(host->payload, line->path, name, size_max, get_size, out, &reason);
-    if (!is_read) {
+    const grout_waiting waiting = grout_deadline__get_waiting(session->deadline);
+    const grout_reading what = {size_max, get_size, &waiting};
+    bool is_read = host->read_beside(host->payload, line->path, name, &what, out, &reason);
+    if (!is_read && (reason.data != NULL || !report_ended(session, name, "read"))) {
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE,
                         grout_option_line__get_place(line, use->value), "cannot read '%s': %s",
                         name, reason.data == NULL ? "?" : reason.data);
@@ -352,8 +364,9 @@ bool grout_session__write_file(grout_session *session, const char *path, const g
     }
     grout_text reason = {0};
     const grout_host *host = session->host;
-    bool is_written = host->write_file(host->payload, path, chunks, count, &reason);
-    if (!is_written) {
+    const grout_waiting waiting = grout_deadline__get_waiting(session->deadline);
+    bool is_written = host->write_file(host->payload, path, chunks, count, &waiting, &reason);
+    if (!is_written && (reason.data != NULL || !report_ended(session, path, "written"))) {
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNWRITABLE, grout_nowhere,
                         "cannot write '%s': %s", path, reason.data == NULL ? "?" : reason.data);
     }

@@ -23,13 +23,13 @@ typedef struct memory_host {
     bool has_changed; /* under --watch */
 } memory_host;
 
-static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+static bool read_file(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason) {
     memory_host *host = payload;
     bool is_kernel = strcmp(path, "k.grout") == 0 || strcmp(path, "-") == 0;
     bool is_npy = strcmp(path, "x.npy") == 0;
     size_t size = is_kernel ? host->kernel_size : host->npy_size;
-    if ((!is_kernel && !is_npy) || size > size_max) {
+    if ((!is_kernel && !is_npy) || size > what->size_max) {
         grout_text_add(reason, "no such file");
         return false;
     }
@@ -42,26 +42,21 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
     }
     out->data[size] = '\0';
     out->size = size;
+    if (what->get_size != NULL) {
+        (void)what->get_size(out->data, out->size);
+    }
     return true;
 }
 
-static bool read_framed(void *payload, const char *path, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
-    bool is_read = read_file(payload, path, size_max, out, reason);
-    if (is_read) {
-        (void)get_size(out->data, out->size);
-    }
-    return is_read;
-}
-
-static bool read_beside(void *payload, const char *owner, const char *name, uint64_t size_max,
-                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+static bool read_beside(void *payload, const char *owner, const char *name,
+                        const grout_reading *what, grout_bytes *out, grout_text *reason) {
     (void)owner;
-    return read_framed(payload, name, size_max, get_size, out, reason);
+    return read_file(payload, name, what, out, reason);
 }
 
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
-                       grout_text *reason) {
+                       const grout_waiting *waiting, grout_text *reason) {
+    (void)waiting;
     memory_host *host = payload;
     (void)reason;
     for (size_t i = 0; i < count; i++) {
@@ -177,7 +172,6 @@ static void run(memory_host *memory, char *line) {
     const grout_host host = {
         .payload = memory,
         .read_file = read_file,
-        .read_framed = read_framed,
         .read_beside = read_beside,
         .write_file = write_file,
         .can_write = can_write,

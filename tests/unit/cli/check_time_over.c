@@ -32,11 +32,11 @@ typedef struct jumping_host {
     char out[1 << 14], err[1 << 14], schedule[1 << 10];
 } jumping_host;
 
-static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+static bool read_file(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason) {
     const jumping_host *host = payload;
     const char *text = strstr(path, ".schedule") == NULL ? host->text : host->schedule;
-    (void)size_max;
+    (void)what;
     if (text[0] == '\0') {
         grout_text_add(reason, "no such file");
         return false;
@@ -48,7 +48,8 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
 }
 
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
-                       grout_text *reason) {
+                       const grout_waiting *waiting, grout_text *reason) {
+    (void)waiting;
     jumping_host *host = payload;
     size_t at = 0;
     (void)reason;

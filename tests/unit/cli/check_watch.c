@@ -22,11 +22,11 @@ typedef struct watched_host {
     char answers[1 << 14];
 } watched_host;
 
-static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+static bool read_file(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason) {
     watched_host *host = payload;
     const char *text = host->texts[host->at];
-    (void)size_max;
+    (void)what;
     if (strcmp(path, "k.grout") != 0 || text == NULL) {
         grout_text_add(reason, "no such file");
         return false;

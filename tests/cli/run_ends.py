@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What ends a call: --timeout and signals, whatever it does then (docs/cli.md, "What ends a call").
+
+usage: run_ends.py --grout PATH [TEST...]     every test by default
+
+A call may take CPU_SECONDS of processor beyond its time. That is far more than it takes, so that a slow machine fails no
+test, and far less than the work that is cut. tests/unit/cli/check_ends.c cuts at every question, without a clock.
+"""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
+grout = None
+INCOMPLETE, TERMINATED = 3, 143
+STORE = "kernel @k(%x: in gmem i32[16384], %y: out gmem i32[16384])\n{\n  store %y, (load %x)\n}\n"
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def end(words, code, part, begun=None, **how):
+    """Runs grout to its end, or sends SIGTERM once begun() is true: exit code, and a part of what it says."""
+    process = subprocess.Popen([grout, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
+    if begun is not None:
+        begun(process)
+        process.send_signal(signal.SIGTERM)
+    out = process.communicate(timeout=SECONDS)[0]
+    assert process.returncode == code, (words, process.returncode, out)
+    assert part in out, (words, out)
+    return out
+
+
+def catches(process):
+    """Waits until the process notes SIGTERM: an earlier one would end it at once."""
+    mask = 1 << signal.SIGTERM - 1
+    while True:
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            caught = [line for line in file if line.startswith("SigCgt:")]
+        if caught and int(caught[0].split()[1], 16) & mask:
+            return
+        time.sleep(0.005)
+
+
+def test_pipes(folder):
+    """A pipe without a writer, a writer that says nothing, a pipe without a reader, and one that is not read."""
+    pipe, npy, kernel = f"{folder}/pipe", f"{folder}/pipe.npy", write(f"{folder}/k.grout", STORE)
+    os.mkfifo(pipe)
+    os.mkfifo(npy)
+    for words in (["check", pipe], ["run", pipe], ["fix", pipe], ["emit", pipe], ["fmt", pipe], ["check", "--expect", pipe],
+                  ["check", "--minimise", pipe], ["check", "--sweep", "N=1,2", pipe], ["check", kernel, "--input", f"x={npy}"],
+                  ["check", kernel, "--suppress", pipe], ["check", kernel, "--baseline", pipe], ["check", kernel, "--replay", pipe]):
+        name = npy if npy in words[-1] else pipe
+        end([*words, "--timeout", "0.1"], INCOMPLETE, f"error: the time was over while '{name}' was read [time-limit]")
+    end(["check", pipe], TERMINATED, f"error: interrupted while '{pipe}' was read [interrupted]", catches)
+    silent, kept = os.pipe()
+    end(["check", "-", "--timeout", "0.1"], INCOMPLETE, "the time was over while '-' was read", stdin=silent)
+    end(["check", "-"], TERMINATED, "interrupted while '-' was read", catches, stdin=silent)
+    os.close(silent)
+    os.close(kept)
+    words = ["run", kernel, "--output", f"y={npy}", "--timeout", "0.1"]
+    end(words, INCOMPLETE, f"the time was over while '{npy}' was written")
+    reader = os.open(npy, os.O_RDONLY | os.O_NONBLOCK)
+    # What is not read does not fit into the pipe.
+    large = write(f"{folder}/large.grout", STORE.replace("16384", "1048576"))
+    end([*words[:1], large, *words[2:]], INCOMPLETE, f"the time was over while '{npy}' was written")
+    os.close(reader)
+    # A writer that comes late is waited for.
+    late = subprocess.Popen([grout, "check", pipe, "--timeout", str(SECONDS)], stdout=subprocess.PIPE, text=True)
+    catches(late)
+    write(pipe, STORE)
+    assert "@k: clean" in late.communicate(timeout=SECONDS)[0]
+
+
+TESTS = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
+
+
+def main():
+    global grout
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    options = parser.parse_args()
+    grout = os.path.abspath(options.grout)
+    for name in options.tests or TESTS:
+        with tempfile.TemporaryDirectory() as folder:
+            TESTS[name](folder)
+        print(f"{name}: ok")
+
+
+if __name__ == "__main__":
+    main()
