@@ -8,7 +8,6 @@ tests/unit/files looks at the writer itself; here every option that names a file
 """
 import argparse
 import os
-import re
 import resource
 import signal
 import subprocess

@@ -119,6 +119,11 @@ FINDERS = {
                         (sys.executable, "{tests}/differential/ptx/drawn_ptx.py", *GROUT, "--random",
                          "{build}/tests/random/check_random", "--synchronised", "{build}/tests/random/check_synchronised"),
                         r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
+    # --only WORD --first FIRST --count COUNT --interleavings N
+    "drawn_races": Finder("tests/differential/ptx/drawn_races.py",
+                          (sys.executable, "{tests}/differential/ptx/drawn_races.py", *GROUT, "--synchronised",
+                           "{build}/tests/random/check_synchronised"),
+                          r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
     # --first FIRST --count COUNT --interleavings N
     "explored": Finder("tests/differential/ptx/explored.py",
                        (sys.executable, "{tests}/differential/ptx/explored.py", *GROUT),
