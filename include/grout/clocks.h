@@ -36,17 +36,20 @@ extern "C" {
  *     ts[U] stores to it that each actor has waited for                     (engine fact)
  *     stc[T] sis[T] stl[U] sts[U]  what of these, and of the MMAs issued (is), was sealed by an
  *           edge that orders the tensor core: carried as engine facts are
- *     br[L] ca[A] ph[B] wg[A] gd[D] tc[T] tl[U] ts[U]  once more, in a cluster of several CTAs:
- *           up to where it can be seen, too. An edge between two CTAs that is relaxed, or whose
- *           scope does not hold both, has lost it, and so has the completion of another engine
- *           that arrives in another CTA. In a cluster of one CTA it is the same
+ *     br[L] ca[A] ph[B] wg[A] gd[D] tc[T] tl[U] ts[U] stc[T] sis[T] stl[U] sts[U]  once more, in a
+ *           cluster of several CTAs: up to where it can be seen, too. An edge between two CTAs that
+ *           is relaxed, or whose scope does not hold both, has lost it, and so has the completion
+ *           of another engine that arrives in another CTA. In a cluster of one CTA it is the same
  *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *
  * in this order; T is L and U is A in a kernel with tensor memory, else both are 0. What an actor
- * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts: grout_clocks'
- * admitted. An edge between actors that has lost its memory facts carries the first part of
- * the vector: between CTAs what comes before the second br, within one CTA what comes before g.
+ * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts, and in a cluster
+ * of several CTAs once more, up to where it can be seen: grout_clocks' admitted. It is not
+ * enough there that something was admitted, and can be seen in some other way: one path has to lead
+ * through both fences along edges that show it. An edge between actors that has lost its memory
+ * facts carries the first part of the vector: between CTAs what comes before the second br, within
+ * one CTA what comes before g.
  * The completion of an engine carries the same from x on, without the memory facts of its issuer.
  * Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
  * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
@@ -64,7 +67,7 @@ typedef struct grout_clock_shape {
     uint32_t has_tensor_facts; /* 1: T is L and U is A; 0: they are 0 */
 } grout_clock_shape;
 
-/* T and U; of what is sealed, or admitted, all counters. */
+/* T and U; all counters of what is sealed, whether it can be seen or not. */
 static inline uint32_t grout_clock_tensor_lanes(const grout_clock_shape *shape) {
     return shape->has_tensor_facts * shape->lane_count;
 }
@@ -73,6 +76,10 @@ static inline uint32_t grout_clock_tensor_actors(const grout_clock_shape *shape)
 }
 static inline uint32_t grout_clock_sealed_size(const grout_clock_shape *shape) {
     return 2 * grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape);
+}
+/* All counters of what is admitted. */
+static inline uint32_t grout_clock_admitted_size(const grout_clock_shape *shape) {
+    return grout_clock_sealed_size(shape) * (shape->cta_count > 1 ? 2 : 1);
 }
 /* Counters of what engines are done with: br to ts. */
 static inline uint32_t grout_clock_done_size(const grout_clock_shape *shape) {
@@ -85,7 +92,9 @@ static inline uint32_t grout_clock_time_size(const grout_clock_shape *shape) {
 }
 /* The same within a CTA: all before g. */
 static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
-    return grout_clock_time_size(shape) + (shape->cta_count > 1 ? grout_clock_done_size(shape) : 0);
+    return grout_clock_time_size(shape) +
+           (shape->cta_count > 1 ? grout_clock_done_size(shape) + grout_clock_sealed_size(shape)
+                                 : 0);
 }
 static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
     return grout_clock_engine_size(shape) + shape->actor_count + shape->lane_count;
@@ -125,7 +134,7 @@ static inline uint32_t grout_clock_ts(const grout_clock_shape *shape, uint32_t a
 static inline uint32_t grout_clock_sealed(const grout_clock_shape *shape) {
     return grout_clock_ts(shape, 0) + grout_clock_tensor_actors(shape);
 }
-/* Where it is said that what a component of br to ts counts can be seen, too. */
+/* Where it is said that what a component of br to sts counts can be seen, too. */
 static inline uint32_t grout_clock_seen(const grout_clock_shape *shape, uint32_t component) {
     return shape->cta_count > 1
                ? component - grout_clock_br(shape, 0) + grout_clock_time_size(shape)
@@ -139,6 +148,12 @@ static inline uint32_t grout_clock_admitted(const grout_clock_shape *shape, uint
 }
 static inline uint32_t grout_clock_admitted_is(const grout_clock_shape *shape, uint32_t lane) {
     return grout_clock_tensor_lanes(shape) + lane;
+}
+/* There, the place of what such a component counts and can be seen. */
+static inline uint32_t grout_clock_admitted_seen(const grout_clock_shape *shape,
+                                                 uint32_t component) {
+    return grout_clock_admitted(shape, component) + grout_clock_admitted_size(shape) -
+           grout_clock_sealed_size(shape);
 }
 static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
     return grout_clock_engine_size(shape) + actor;
@@ -191,7 +206,7 @@ typedef struct grout_clocks {
      */
     const uint32_t *published_smem;
     uint32_t smem_stride;
-    const uint32_t *admitted; /* grout_clock_sealed_size counters; in a kernel with tensor facts */
+    const uint32_t *admitted; /* grout_clock_admitted_size counters, if there are tensor facts */
     uint32_t foreign_count;
     const grout_foreign_clock *foreign; /* sorted by cluster */
 } grout_clocks;

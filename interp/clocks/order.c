@@ -19,7 +19,8 @@ void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint3
     order->time_size = grout_clock_time_size(shape);
     order->engine_size = grout_clock_engine_size(shape);
     order->tensor_size = grout_clock_sealed_size(shape);
-    order->words = (2 + owners + fencers) * order->size + order->tensor_size + 1;
+    order->admitted_size = grout_clock_admitted_size(shape);
+    order->words = (2 + owners + fencers) * order->size + order->admitted_size + 1;
 }
 
 void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count) {
@@ -89,6 +90,36 @@ void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t 
     grout_order__join(grout_order__get_gmem(order, set), set, order->size);
     grout_order__join(grout_order__get_fenced(order, set, rank), set, order->size);
     grout_order__advance(order, set, actor);
+}
+
+void grout_order__seal_in(const grout_order *order, uint32_t *snapshot, const uint32_t *admitted) {
+    const uint32_t sealed = grout_clock_sealed(&order->shape), size = order->tensor_size;
+    grout_order__join(snapshot + sealed, admitted, size);
+    if (order->admitted_size > size) {
+        grout_order__join(snapshot + grout_clock_seen(&order->shape, sealed), admitted + size,
+                          size);
+    }
+}
+
+void grout_order__seal(const grout_order *order, uint32_t *set) {
+    grout_order__seal_in(order, set, grout_order__get_admitted(order, set));
+}
+
+void grout_order__admit(const grout_order *order, uint32_t *set) {
+    const uint32_t sealed = grout_clock_sealed(&order->shape), size = order->tensor_size;
+    uint32_t *admitted = grout_order__get_admitted(order, set);
+    grout_order__join(admitted, set + sealed, size);
+    if (order->admitted_size > size) {
+        grout_order__join(admitted + size, set + grout_clock_seen(&order->shape, sealed), size);
+    }
+}
+
+void grout_order__rely(const grout_order *order, uint32_t *set, uint32_t component,
+                       uint32_t number) {
+    uint32_t *admitted = grout_order__get_admitted(order, set);
+    grout_order__complete(order, set, component, number);
+    grout_order__raise(&admitted[grout_clock_admitted(&order->shape, component)], number);
+    grout_order__raise(&admitted[grout_clock_admitted_seen(&order->shape, component)], number);
 }
 
 void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,

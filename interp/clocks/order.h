@@ -6,7 +6,8 @@
  * An actor has a clock set, an arrive leaves one and a wait joins one. Its parts are V (known), PG
  * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
  * cluster), FG (for each CTA, what its own threads have published on GMEM; only where it can differ
- * from PG), U (what of tensor memory an edge has admitted: it stays with its actor), and a word
+ * from PG), U (what of tensor memory an edge has admitted, and what of that can be seen: it stays
+ * with its actor), and a word
  * that names what is known of other clusters (foreign.c), which nothing here looks at. Actors are
  * numbered over the cluster (grout_clock_actor).
  *
@@ -26,7 +27,8 @@ typedef struct grout_order {
     uint32_t time_size;   /* of these, the ones before what engines have done and can be seen */
     uint32_t engine_size; /* the ones before g */
     uint32_t words;       /* of a clock set, including U and the foreign word, its last */
-    uint32_t tensor_size; /* counters of U; 0 in a kernel without tensor memory */
+    uint32_t tensor_size;   /* counters of what is sealed; 0 in a kernel without tensor memory */
+    uint32_t admitted_size; /* of U: those, and in a cluster of several CTAs once more */
 } grout_order;
 
 /* What an edge carries. */
@@ -74,7 +76,7 @@ static inline uint32_t grout_order__get_first(const grout_order *order, grout_ed
 }
 static inline uint32_t grout_order__get_end(const grout_order *order, grout_edge edge) {
     if (edge == GROUT_EDGE_STRONG) {
-        return order->words - 1 - order->tensor_size;
+        return order->words - 1 - order->admitted_size;
     }
     if (edge == GROUT_EDGE_ABROAD) {
         return (2 + order->owners) * order->size;
@@ -88,7 +90,7 @@ static inline uint32_t *grout_order__get_foreign(const grout_order *order, uint3
 
 /* U. */
 static inline uint32_t *grout_order__get_admitted(const grout_order *order, uint32_t *set) {
-    return set + order->words - 1 - order->tensor_size;
+    return set + order->words - 1 - order->admitted_size;
 }
 
 /* ---- joins ----------------------------------------------------------------------------------- */
@@ -99,7 +101,7 @@ void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count);
 static inline void grout_order__raise(uint32_t *counter, uint32_t value) {
     *counter = *counter < value ? value : *counter;
 }
-/* What a component of br to ts counts is over up to a number, and can be seen. */
+/* What a component of br to sts counts is over up to a number, and can be seen. */
 static inline void grout_order__complete(const grout_order *order, uint32_t *set,
                                          uint32_t component, uint32_t number) {
     grout_order__raise(&set[component], number);
@@ -137,15 +139,16 @@ void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t 
 void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor,
                               uint32_t rank);
 /* An edge that orders the tensor core, on its way out: what the actor may rely on in tensor memory
- * is sealed. And on its way in: what was sealed is admitted. */
-static inline void grout_order__seal(const grout_order *order, uint32_t *set) {
-    grout_order__join(set + grout_clock_sealed(&order->shape),
-                      grout_order__get_admitted(order, set), order->tensor_size);
-}
-static inline void grout_order__admit(const grout_order *order, uint32_t *set) {
-    grout_order__join(grout_order__get_admitted(order, set),
-                      set + grout_clock_sealed(&order->shape), order->tensor_size);
-}
+ * is sealed. And on its way in: what was sealed is admitted. What of it can be seen stays apart. */
+void grout_order__seal(const grout_order *order, uint32_t *set);
+void grout_order__admit(const grout_order *order, uint32_t *set);
+/* What an actor may rely on in tensor memory is sealed in a snapshot: the first fence of a commit,
+ * which leaves the actor itself as it is. */
+void grout_order__seal_in(const grout_order *order, uint32_t *snapshot, const uint32_t *admitted);
+/* What a component of tc, tl or ts counts is over up to a number: the actor may rely on it, and
+ * sees it. */
+void grout_order__rely(const grout_order *order, uint32_t *set, uint32_t component,
+                       uint32_t number);
 /* A child begins (again) with what its parent knows; both epochs advance. */
 void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
                        uint32_t *child, uint32_t child_actor);

@@ -51,11 +51,7 @@ static void note_wait(const grout_cta *cta, uint32_t thread, const grout_inst *i
         grout_machine__publish(machine, &event);
     }
     if (order->tensor_size > 0) { /* of a kernel without tensor memory there is nothing to know */
-        uint32_t *set = grout_cta__clocks(cta, thread);
-        grout_order__complete(order, set, stamp.component, done);
-        grout_order__raise(&grout_order__get_admitted(
-                               order, set)[grout_clock_admitted(&order->shape, stamp.component)],
-                           done);
+        grout_order__rely(order, grout_cta__clocks(cta, thread), stamp.component, done);
     }
 }
 

@@ -250,19 +250,18 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
 }
 
 /* What the tensor core leaves: of tensor memory its issuer may rely on what it relied on at the
- * commit, and on its MMAs. */
+ * commit, and on its MMAs. Of these alone it shows another CTA that they are over. */
 static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint32_t *from,
                                const grout_arrival *arrival) {
     const grout_clock_shape *shape = &order->shape;
-    uint32_t *sealed = clocks + grout_clock_sealed(shape);
-    const uint32_t seen = grout_clock_seen(shape, grout_clock_tc(shape, 0));
-    grout_order__join(clocks + seen, from + seen,
-                      grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape));
-    grout_order__join(sealed, grout_order__get_admitted(order, from), order->tensor_size);
-    grout_order__complete(order, clocks, grout_clock_tc(shape, arrival->lane), arrival->mmas);
-    grout_order__raise(&sealed[grout_clock_admitted(shape, grout_clock_tc(shape, arrival->lane))],
+    const uint32_t over = grout_clock_tc(shape, arrival->lane);
+    const uint32_t sealed = grout_clock_sealed(shape);
+    grout_order__seal_in(order, clocks, grout_order__get_admitted(order, from));
+    grout_order__complete(order, clocks, over, arrival->mmas);
+    grout_order__complete(order, clocks, sealed + grout_clock_admitted(shape, over),
+                          arrival->mmas);
+    grout_order__raise(&clocks[sealed + grout_clock_admitted_is(shape, arrival->lane)],
                        arrival->mmas);
-    grout_order__raise(&sealed[grout_clock_admitted_is(shape, arrival->lane)], arrival->mmas);
 }
 
 /* The arrival of the tensor core on a phase, in each of its snapshots. */

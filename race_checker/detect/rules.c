@@ -90,11 +90,10 @@ static bool looks(const grout_rules *rules) {
 }
 
 /* Whether it has to see what was written before it in the memory of a CTA, and not only to know
- * that it is over. Who writes over a slot of SMEM has not: the slot is given back. A product may be
- * added to what is there. */
+ * that it is over. Who writes over a slot has not: the slot is given back. (Tensor memory has rules
+ * of its own.) */
 static bool has_to_see(const grout_rules *rules) {
-    return grout_space_is_of_cta(rules->space) &&
-           (looks(rules) || grout_space_needs_tensor_order(rules->space));
+    return grout_space_is_of_cta(rules->space) && looks(rules);
 }
 
 /* Where it is counted that what an access did can be seen. */
@@ -103,7 +102,8 @@ static uint32_t get_seen(const grout_rules *rules, const grout_entry *entry) {
                                : entry->component;
 }
 
-bool grout_rules__is_seen(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+/* Whether an access that is known to be over can be seen, too, where this one has to see it. */
+static bool is_seen(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
     const grout_travel travel = grout_fact_get_travel(grout_space_is_of_launch(rules->space),
                                                       is_by_engine(earlier), is_write(earlier));
     return travel != GROUT_TRAVEL_SEEN || !has_to_see(rules) ||
@@ -134,7 +134,7 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
     if (grout_space_needs_tensor_order(rules->space)) {
         return grout_tensor__is_ordered(rules, earlier, number);
     }
-    if (!is_known(rules, earlier, number) || !grout_rules__is_seen(rules, earlier, number)) {
+    if (!is_known(rules, earlier, number) || !is_seen(rules, earlier, number)) {
         return false;
     }
     if (is_async(earlier)) { /* completion implies visibility */
@@ -384,7 +384,7 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
         return conflict.code == GROUT_DIAG_NONE ? judge_race(rules, earlier) : conflict;
     }
     const bool is_over = is_known(rules, earlier, earlier->number);
-    if (is_over && grout_rules__is_seen(rules, earlier, earlier->number)) {
+    if (is_over && is_seen(rules, earlier, earlier->number)) {
         return judge_unpublished(rules, earlier);
     }
     if (is_over || is_lost(rules, earlier)) {
@@ -405,13 +405,20 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
 
 /* ---- an access against a record ---- */
 
+/* Whether a reader that is over shows the access what it has read, as far as that looks at it. */
+static bool is_shown(const grout_rules *rules, const grout_entry *reader) {
+    if (grout_space_needs_tensor_order(rules->space)) {
+        return grout_tensor__is_shown(rules, reader, reader->vouches);
+    }
+    return !looks(rules) || rules->clocks->known[get_seen(rules, reader)] >= reader->vouches;
+}
+
 /* In a memory with one copy, a read that saw the writes, and is over, vouches for them. To one that
  * looks at them it does so along edges that carry what can be seen. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
     for (uint32_t i = 0; grout_space_is_of_cta(rules->space) && i < count; i++) {
         if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches) &&
-            (!looks(rules) ||
-             rules->clocks->known[get_seen(rules, &readers[i])] >= readers[i].vouches)) {
+            is_shown(rules, &readers[i])) {
             return true;
         }
     }

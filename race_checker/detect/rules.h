@@ -96,8 +96,6 @@ uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entr
 /* The flags of an access by an agent. */
 uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic);
 uint8_t grout_entry__get_agent(const grout_entry *entry);
-/* Whether an access that is known to be over can be seen, too, where this one has to see it. */
-bool grout_rules__is_seen(const grout_rules *rules, const grout_entry *earlier, uint32_t number);
 /* Whether the recorded access is over, and visible, before this one. */
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
 /* What is wrong between a recorded access and this one; one of them is a write. */

@@ -6,6 +6,8 @@
  */
 #include "tensor.h"
 
+#include "grout/facts.h"
+
 static grout_mechanism get_mechanism(const grout_rules *rules, const grout_entry *entry) {
     return grout_clock__get_mechanism(rules->shape, entry->component, NULL);
 }
@@ -21,6 +23,13 @@ static bool is_write(const grout_entry *entry) {
 /* Whether it is over, as far as the fences of the tensor core say. */
 static bool is_admitted(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
     return rules->clocks->admitted[grout_clock_admitted(rules->shape, earlier->component)] >=
+           number;
+}
+
+/* The same, and what it did can be seen: along one path through the fences. */
+static bool is_admitted_seen(const grout_rules *rules, const grout_entry *earlier,
+                             uint32_t number) {
+    return rules->clocks->admitted[grout_clock_admitted_seen(rules->shape, earlier->component)] >=
            number;
 }
 
@@ -74,8 +83,22 @@ static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) 
 
 bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number) {
-    return (is_admitted(rules, earlier, number) && grout_rules__is_seen(rules, earlier, number)) ||
-           are_pipelined(rules, earlier);
+    const bool has_to_see = grout_fact_get_travel(false, true, is_write(earlier)) ==
+                            GROUT_TRAVEL_SEEN; /* whoever comes later: a product may be added */
+    const bool is_over = has_to_see ? is_admitted_seen(rules, earlier, number)
+                                    : is_admitted(rules, earlier, number);
+    return is_over || are_pipelined(rules, earlier);
+}
+
+/* Whether the access looks at what is there: a load, an operand, and sums that are added to. */
+static bool looks(const grout_rules *rules) {
+    const bool is_sum = is_mma(rules, &rules->entry) &&
+                        (rules->wgmma_shapes == NULL || get_role(rules, &rules->entry) == ROLE_SUMS);
+    return !is_write(&rules->entry) || is_sum;
+}
+
+bool grout_tensor__is_shown(const grout_rules *rules, const grout_entry *reader, uint32_t number) {
+    return !looks(rules) || is_admitted_seen(rules, reader, number);
 }
 
 /* Somebody knows that it is over, or that it was issued: what is missing there? */

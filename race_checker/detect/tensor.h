@@ -13,6 +13,8 @@
  * their issue. */
 bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number);
+/* Whether a reader that is over shows this access what it has read, as far as that looks at it. */
+bool grout_tensor__is_shown(const grout_rules *rules, const grout_entry *reader, uint32_t number);
 /* What is wrong between two that are not in order. NONE in the code: nothing tells, a race. */
 grout_conflict grout_tensor__judge(const grout_rules *rules, const grout_entry *earlier);
 

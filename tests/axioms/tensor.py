@@ -39,6 +39,22 @@ def follows(x, y):
     return bool((y.tensor if x.mode == "r" else y.seen) & x.bit) or is_pipelined(x, y)
 
 
+def looks(y):
+    """Whether an access looks at what is there: an MMA may add to it."""
+    return y.mode == "r" or y.shape[0] == SUMS
+
+
+def shows(z, y):
+    """Whether a read that is over for y shows it what it has read, as far as y looks at that."""
+    return bool((y.seen if looks(y) else y.tensor) & z.bit)
+
+
+def is_behind(x, z, y):
+    """Whether y comes after z, and with it after x. A z that reads has to show what x has written, as far as y looks at
+    that."""
+    return follows(z, y) and (x.mode == "r" or z.mode == "w" or is_pipelined(z, y) or shows(z, y))
+
+
 def list_followers(x, mask, accesses):
     """Those after x that follow it in the pipeline, on all of these columns."""
     return [z for z in accesses[accesses.index(x) + 1:]
@@ -58,14 +74,14 @@ def is_vouched(x, y, accesses):
     """Whether a load, or an operand, that follows x is over before y, which writes over it."""
     shared = x.mask & y.mask
     return y.mode == "w" and any(z.mode == "r" and z.place == x.place and shared & ~z.mask == 0 and follows(x, z) and
-                                 y.tensor & z.bit and was_right(z, shared, accesses)
+                                 shows(z, y) and was_right(z, shared, accesses)
                                  for z in accesses[accesses.index(x) + 1:])
 
 
 def is_tensor_ordered(x, y, accesses):
     """x before y: at once, or behind one that follows x in the pipeline, on all columns that the two share."""
     shared = x.mask & y.mask
-    return follows(x, y) or any(follows(z, y) and was_right(z, shared, accesses)
+    return follows(x, y) or any(is_behind(x, z, y) and was_right(z, shared, accesses)
                                 for z in list_followers(x, shared, accesses))
 
 

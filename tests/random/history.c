@@ -13,9 +13,10 @@ typedef struct access_set {
     uint64_t words[WORDS];
 } access_set;
 
-/* Accesses by the tensor core, and of tensor memory. */
+/* Accesses by the tensor core, and of tensor memory; seen: those that are over, and what they did
+ * can be seen. */
 typedef struct tensor_sets {
-    access_set over, issued;
+    access_set over, seen, issued;
 } tensor_sets;
 
 /* What an actor knows, or hands on. */
@@ -24,7 +25,7 @@ typedef struct knowledge {
     access_set memory;          /* plain accesses, and those writes */
     access_set gmem[RANKS_MAX]; /* published by the CTA of this rank in the own cluster */
     access_set smem[RANKS_MAX];
-    tensor_sets sealed;   /* travels on every edge */
+    tensor_sets sealed;   /* travels on every edge; what can be seen, not with engines to peers */
     tensor_sets admitted; /* stays: what holds in tensor memory */
 } knowledge;
 
@@ -68,9 +69,14 @@ static void unite(access_set *into, const access_set *from) {
     }
 }
 
-static void unite_tensors(tensor_sets *into, const tensor_sets *from) {
+static void unite_in_time(tensor_sets *into, const tensor_sets *from) {
     unite(&into->over, &from->over);
     unite(&into->issued, &from->issued);
+}
+
+static void unite_tensors(tensor_sets *into, const tensor_sets *from) {
+    unite_in_time(into, from);
+    unite(&into->seen, &from->seen);
 }
 
 /* An edge that orders the tensor core, at its two ends. */
@@ -168,15 +174,19 @@ bool history_add(history *it, const grout_event *event) {
     return true;
 }
 
-/* What the completion of an engine carries: facts of its own cluster. */
-static void hand_on_engines(const history *it, knowledge *into, const knowledge *from,
-                            uint32_t cluster) {
+/* What the completion of an engine carries to a barrier of a CTA: facts of its own cluster. */
+static void hand_on_engines(const history *it, knowledge *into, const grout_event *event) {
+    const knowledge *from = get_own(it, event);
+    const uint32_t cluster = get_cluster(it, event->origin.cta);
     for (uint32_t i = 0; i < it->count; i++) {
         if (has(&from->engines, i) && it->stamps[i].cluster == cluster) {
             add(&into->engines, i);
         }
     }
-    unite_tensors(&into->sealed, &from->sealed);
+    unite_in_time(&into->sealed, &from->sealed);
+    if (event->u.arrive.cta == event->origin.cta) {
+        unite(&into->sealed.seen, &from->sealed.seen);
+    }
 }
 
 /* The tensor core arrives: all that its lane has issued is over, as its issuer knew the rest. */
@@ -187,12 +197,13 @@ static void commit(history *it, const grout_event *event, knowledge *phase) {
         &it->shape, grout_clock_lane(&it->shape, get_rank(it, event->origin.cta),
                                      grout_clock_local_lane(&it->shape, event->origin.thread,
                                                             event->origin.warp)));
-    hand_on_engines(it, phase, own, cluster);
+    hand_on_engines(it, phase, event);
     unite_tensors(&phase->sealed, &own->admitted);
     learn(it, phase, cluster, component, UINT32_MAX, false);
     for (uint32_t i = 0; i < it->count; i++) {
         if (it->stamps[i].cluster == cluster && it->stamps[i].component == component) {
             add(&phase->sealed.over, i);
+            add(&phase->sealed.seen, i);
             add(&phase->sealed.issued, i);
         }
     }
@@ -223,7 +234,7 @@ static void arrive(history *it, const grout_event *event) {
     knowledge *phase =
         find_message(it, PHASE, place, event->u.arrive.phase_base + event->u.arrive.phase);
     if (event->u.arrive.is_bytes) {
-        hand_on_engines(it, phase, own, cluster);
+        hand_on_engines(it, phase, event);
         return;
     }
     if (op->opcode == GROUT_OP_TCGEN05_COMMIT_ARRIVE) {
@@ -321,6 +332,7 @@ static void wait_for_tmem(history *it, const grout_event *event) {
         if (it->stamps[i].cluster == get_cluster(it, event->origin.cta) &&
             it->stamps[i].component == component && it->stamps[i].number <= event->u.group.number) {
             add(&own->admitted.over, i);
+            add(&own->admitted.seen, i);
         }
     }
 }
@@ -434,8 +446,10 @@ bool history_is_published(const history *it, const grout_event *event, uint32_t 
     return has(is_smem ? &own->smem[rank] : &own->gmem[get_rank(it, event->origin.cta)], access);
 }
 
-bool history_is_over_in_tmem(const history *it, const grout_event *event, uint32_t access) {
-    return has(&get_own(it, event)->admitted.over, access);
+bool history_is_over_in_tmem(const history *it, const grout_event *event, uint32_t access,
+                             bool is_seen) {
+    const tensor_sets *admitted = &get_own(it, event)->admitted;
+    return has(is_seen ? &admitted->seen : &admitted->over, access);
 }
 
 bool history_is_issued(const history *it, const grout_event *event, uint32_t access) {

@@ -21,7 +21,7 @@ typedef struct entry {
     uint32_t known_count;
     known *knowns;      /* of the own cluster first */
     uint32_t **smem;    /* PS of each CTA of the own cluster */
-    uint32_t *admitted; /* U; NULL: a kernel without tensor memory */
+    uint32_t *admitted; /* U, and what of it can be seen; NULL: a kernel without tensor memory */
 } entry;
 
 struct oracle {
@@ -71,7 +71,7 @@ static void keep_clocks(const oracle *it, entry *e, const grout_clocks *clocks) 
         e->smem[rank] = copy_clock(it, grout_clocks_get_smem(clocks, rank));
     }
     if (clocks->admitted != NULL) {
-        const size_t size = grout_clock_sealed_size(&it->shape) * sizeof *e->admitted;
+        const size_t size = grout_clock_admitted_size(&it->shape) * sizeof *e->admitted;
         e->admitted = memcpy(take(malloc(size + 1)), clocks->admitted, size);
     }
 }
@@ -139,12 +139,6 @@ static bool looks(const entry *y) {
     return !y->access.is_write || y->access.is_atomic;
 }
 
-/* Whether it has to see what was written there before. Who writes over it has not, but in tensor
- * memory, where an MMA may add to what is there. */
-static bool has_to_see(const entry *y) {
-    return looks(y) || y->access.space == GROUT_SPACE_TMEM;
-}
-
 /* What says that y knows x to be done: of what an engine did in the memory of a CTA there is a
  * counter that every edge carries, and one that goes to another CTA only by edges of memory. */
 static uint32_t get_counter(const oracle *it, const entry *x, bool is_seen) {
@@ -154,9 +148,10 @@ static uint32_t get_counter(const oracle *it, const entry *x, bool is_seen) {
                : component;
 }
 
-/* Whether y sees what x has written, or what x has read, as far as y has to. */
+/* Whether y sees what x has written, or what x has read, as far as y has to: who writes over a slot
+ * has not. */
 static bool sees(const oracle *it, const entry *x, const entry *y) {
-    return x->access.space == GROUT_SPACE_GMEM || !has_to_see(y) ||
+    return x->access.space == GROUT_SPACE_GMEM || !looks(y) ||
            y->knowns[0].happened[get_counter(it, x, true)] >= x->access.stamp.number;
 }
 
@@ -255,11 +250,25 @@ static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     return y->access.is_write && !is_copy(it, y) && are_same_sums(it, x, y);
 }
 
+/* Whether a path through the fences tells y that x is over; and, with is_seen, shows what it did. */
+static bool is_admitted(const oracle *it, const entry *x, const entry *y, bool is_seen) {
+    const uint32_t component = x->access.stamp.component;
+    const uint32_t place = is_seen ? grout_clock_admitted_seen(&it->shape, component)
+                                   : grout_clock_admitted(&it->shape, component);
+    return y->admitted[place] >= x->access.stamp.number;
+}
+
+/* Of what was written everybody has to know so that it can be seen: an MMA may add to it. */
 static bool is_ordered_in_tmem(const oracle *it, const entry *x, const entry *y) {
-    const grout_stamp *stamp = &x->access.stamp;
-    const uint32_t over = grout_clock_admitted(&it->shape, stamp->component);
-    const bool is_shown = !x->access.is_write || sees(it, x, y);
-    return (y->admitted[over] >= stamp->number && is_shown) || are_pipelined(it, x, y);
+    return is_admitted(it, x, y, x->access.is_write) || are_pipelined(it, x, y);
+}
+
+/* Whether a read, or a write, between others shows the last one what was there, as far as that
+ * looks at it: a load, an operand, and sums that are added to. */
+static bool shows_in_tmem(const oracle *it, const entry *between, const entry *y) {
+    uint32_t lane = 0;
+    const bool is_sum = get_mma_lane(it, y, &lane) && !is_copy(it, y);
+    return (y->access.is_write && !is_sum) || is_admitted(it, between, y, true);
 }
 
 static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
@@ -271,7 +280,7 @@ static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
         is_published = has_reached(it, y, x, true);
     } else if (y->cluster == x->cluster) {
         const uint32_t *clock = y->smem[x->access.owner % it->shape.cta_count];
-        is_published = clock[get_counter(it, x, x->access.is_write && has_to_see(y))] >=
+        is_published = clock[get_counter(it, x, x->access.is_write && looks(y))] >=
                        x->access.stamp.number;
     }
     return is_before(x, y, has_reached(it, y, x, false), is_published) &&
@@ -338,7 +347,8 @@ static void compare_with_history(oracle *it, const grout_event *event) {
         }
         if (x->access.space == GROUT_SPACE_TMEM) {
             const bool is_before_y =
-                history_is_over_in_tmem(it->history, event, i) || are_pipelined(it, x, y);
+                history_is_over_in_tmem(it->history, event, i, x->access.is_write) ||
+                are_pipelined(it, x, y);
             note_difference(it, x, y, is_before_y);
             continue;
         }
@@ -354,6 +364,11 @@ static void compare_with_history(oracle *it, const grout_event *event) {
     }
 }
 
+static bool shows(const oracle *it, const entry *between, const entry *y) {
+    return y->access.space == GROUT_SPACE_TMEM ? shows_in_tmem(it, between, y)
+                                               : sees(it, between, y);
+}
+
 /* Whether an access between the two is in order with both, and so covers the first. A read shows
  * what it has read to those who look only along edges that carry memory. */
 static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint32_t y) {
@@ -362,7 +377,7 @@ static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint3
         const entry *between = &it->entries[list[i]];
         if ((first->access.is_write || between->access.is_write) &&
             is_ordered(it, first, between) && is_ordered(it, between, then) &&
-            (!looks(then) || sees(it, between, then)) &&
+            shows(it, between, then) &&
             (first->access.space != GROUT_SPACE_GMEM || between->access.is_write)) {
             return true;
         }

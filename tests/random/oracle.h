@@ -6,8 +6,9 @@
  * whether the later one's clocks say that the earlier is over and, where the proxies differ,
  * published. In tensor memory it asks what the later one knows by edges that order the tensor core;
  * for two MMAs that follow each other in the pipeline, whether it knows of the first one's issue.
- * What an engine has written in the memory of a CTA has to be seen as well, by who looks at it:
- * another CTA is shown it only along edges of memory (docs/memory_model.md, "Done, and seen").
+ * What an engine has written in the memory of a CTA has to be seen as well, by who looks at it, and
+ * in tensor memory by everybody, by the same way through the fences: another CTA is shown it only
+ * along edges of memory (docs/memory_model.md, "Done, and seen").
  * Accumulators are not its subject: they are one thread's.
  */
 #ifndef GROUT_TESTS_RANDOM_ORACLE_H

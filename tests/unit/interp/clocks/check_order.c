@@ -164,13 +164,16 @@ static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind wai
     return done;
 }
 
-/* What each actor may rely on in tensor memory: MMAs issued, loads awaited, of each actor. */
+/* What each actor may rely on in tensor memory: MMAs issued, loads awaited, loads awaited that can
+ * be seen, of each actor. */
+typedef enum fact { FACT_ISSUED, FACT_OVER, FACT_SEEN, FACTS } fact;
+
 typedef struct tensor_facts {
-    uint32_t counts[2][ACTORS];
+    uint32_t counts[FACTS][ACTORS];
 } tensor_facts;
 
-static void join_facts(tensor_facts *into, const tensor_facts *from) {
-    for (uint32_t i = 0; i < 2; i++) {
+static void join_facts(tensor_facts *into, const tensor_facts *from, fact first, fact last) {
+    for (uint32_t i = first; i <= last; i++) {
         for (uint32_t t = 0; t < ACTORS; t++) {
             into->counts[i][t] =
                 into->counts[i][t] < from->counts[i][t] ? from->counts[i][t] : into->counts[i][t];
@@ -190,13 +193,17 @@ typedef struct tensor_model {
 } tensor_model;
 
 /* What reaches an actor that admits at node j: the facts of each actor at each node that seals
- * them, and from which a path in time leads to j. */
+ * them, and from which a path in time leads to j; those that can be seen, by a path that shows. */
 static void admit_at(tensor_model *model, const node *nodes, const graph *g, uint32_t j,
                      uint32_t actor) {
     for (uint32_t i = 0; i <= j; i++) {
         for (uint32_t u = 0; u < ACTORS; u++) {
+            tensor_facts *into = &model->before[j + 1][actor];
             if (g->time[i][j] && orders_for(&nodes[i], SEAL, u)) {
-                join_facts(&model->before[j + 1][actor], &model->before[i][u]);
+                join_facts(into, &model->before[i][u], FACT_ISSUED, FACT_OVER);
+            }
+            if (g->seen[i][j] && orders_for(&nodes[i], SEAL, u)) {
+                join_facts(into, &model->before[i][u], FACT_SEEN, FACT_SEEN);
             }
         }
     }
@@ -208,9 +215,12 @@ static void find_facts(tensor_model *model, const node *nodes, const graph *g, u
     for (uint32_t j = model->done; j < last; j++) {
         tensor_facts *after = model->before[j + 1];
         memcpy(after, model->before[j], sizeof model->before[j]);
-        if (nodes[j].kind == TENSOR_ISSUE || nodes[j].kind == TENSOR_AWAIT) {
-            after[nodes[j].actor].counts[nodes[j].kind == TENSOR_AWAIT][nodes[j].actor] =
-                nodes[j].group;
+        uint32_t(*counts)[ACTORS] = after[nodes[j].actor].counts;
+        if (nodes[j].kind == TENSOR_ISSUE) {
+            counts[FACT_ISSUED][nodes[j].actor] = nodes[j].group;
+        }
+        if (nodes[j].kind == TENSOR_AWAIT) {
+            counts[FACT_OVER][nodes[j].actor] = counts[FACT_SEEN][nodes[j].actor] = nodes[j].group;
         }
         for (uint32_t t = 0; t < ACTORS; t++) {
             if (orders_for(&nodes[j], ADMIT, t)) {
@@ -249,10 +259,12 @@ static void begin(engine *e, uint32_t owners, bool has_tensor_facts) {
     }
 }
 
-/* Where an actor finds its own MMAs or loads in what is admitted: its lane has its number. */
-static uint32_t get_place(const grout_clock_shape *shape, const node *n) {
-    return n->kind == TENSOR_ISSUE ? grout_clock_admitted_is(shape, n->actor)
-                                   : grout_clock_admitted(shape, grout_clock_tl(shape, n->actor));
+/* Where an actor's MMAs or loads are found in what is admitted: its lane has its number. */
+static uint32_t get_place(const grout_clock_shape *shape, fact which, uint32_t actor) {
+    const uint32_t load = grout_clock_tl(shape, actor);
+    return which == FACT_ISSUED ? grout_clock_admitted_is(shape, actor)
+           : which == FACT_OVER ? grout_clock_admitted(shape, load)
+                               : grout_clock_admitted_seen(shape, load);
 }
 
 static void step_engine(engine *e, const node *n) {
@@ -302,10 +314,15 @@ static void step_engine(engine *e, const node *n) {
         grout_order__admit(order, set);
         break;
     case TENSOR_ISSUE:
+        if (order->tensor_size > 0) {
+            grout_order__raise(
+                &grout_order__get_admitted(order, set)[get_place(shape, FACT_ISSUED, n->actor)],
+                n->group);
+        }
+        break;
     case TENSOR_AWAIT:
         if (order->tensor_size > 0) {
-            grout_order__raise(&grout_order__get_admitted(order, set)[get_place(shape, n)],
-                               n->group);
+            grout_order__rely(order, set, grout_clock_tl(shape, n->actor), n->group);
         }
         break;
     case MEET:
@@ -331,11 +348,10 @@ static void compare(engine *e, tensor_model *model, const node *nodes, uint32_t 
     find_facts(model, nodes, g, last);
     const tensor_facts facts = model->before[last][nodes[last].actor];
     for (uint32_t t = 0; t < ACTORS && e->order.tensor_size > 0; t++) {
-        const node issue = {.kind = TENSOR_ISSUE, .actor = t},
-                   await = {.kind = TENSOR_AWAIT, .actor = t};
         const uint32_t *admitted = grout_order__get_admitted(&e->order, set);
-        ASSERT_OFTEN(admitted[get_place(shape, &issue)] == facts.counts[0][t]);
-        ASSERT_OFTEN(admitted[get_place(shape, &await)] == facts.counts[1][t]);
+        for (uint32_t i = 0; i < FACTS; i++) {
+            ASSERT_OFTEN(admitted[get_place(shape, (fact)i, t)] == facts.counts[i][t]);
+        }
     }
     for (uint32_t i = 0; i < last; i++) {
         uint32_t actor = nodes[i].actor, epoch = nodes[i].epoch;
