@@ -45,15 +45,14 @@ extern "C" {
  *
  * in this order; T is L and U is A in a kernel with tensor memory, else both are 0. What an actor
  * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts, and in a cluster
- * of several CTAs once more, up to where it can be seen: grout_clocks' admitted. It is not
- * enough there that something was admitted, and can be seen in some other way: one path has to lead
+ * of several CTAs once more, up to where it can be seen: grout_clocks' admitted. It is not enough
+ * there that something was admitted, and can be seen in some other way: one path has to lead
  * through both fences along edges that show it. An edge between actors that has lost its memory
  * facts carries the first part of the vector: between CTAs what comes before the second br, within
- * one CTA what comes before g.
- * The completion of an engine carries the same from x on, without the memory facts of its issuer.
- * Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
- * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
- * known.
+ * one CTA what comes before g. The completion of an engine carries the same from x on, without the
+ * memory facts of its issuer. Within a group, the counters of rank 0 come first. Epochs start at 1,
+ * phase and group numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means
+ * nothing is known.
  */
 typedef struct grout_clock_shape {
     uint32_t cta_count; /* of the cluster */

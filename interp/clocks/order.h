@@ -7,9 +7,8 @@
  * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
  * cluster), FG (for each CTA, what its own threads have published on GMEM; only where it can differ
  * from PG), U (what of tensor memory an edge has admitted, and what of that can be seen: it stays
- * with its actor), and a word
- * that names what is known of other clusters (foreign.c), which nothing here looks at. Actors are
- * numbered over the cluster (grout_clock_actor).
+ * with its actor), and a word that names what is known of other clusters (foreign.c), which nothing
+ * here looks at. Actors are numbered over the cluster (grout_clock_actor).
  *
  * In every clock, s is nowhere below g: whatever carries g carries s with it.
  */
@@ -21,12 +20,12 @@
 /* How the clock sets of a kernel lie. */
 typedef struct grout_order {
     grout_clock_shape shape;
-    uint32_t owners;      /* clocks of PS: 1, or cta_count */
-    uint32_t fencers;     /* clocks of FG: 0, or cta_count */
-    uint32_t size;        /* counters of a clock */
-    uint32_t time_size;   /* of these, the ones before what engines have done and can be seen */
-    uint32_t engine_size; /* the ones before g */
-    uint32_t words;       /* of a clock set, including U and the foreign word, its last */
+    uint32_t owners;        /* clocks of PS: 1, or cta_count */
+    uint32_t fencers;       /* clocks of FG: 0, or cta_count */
+    uint32_t size;          /* counters of a clock */
+    uint32_t time_size;     /* of these, the ones before what engines have done and can be seen */
+    uint32_t engine_size;   /* the ones before g */
+    uint32_t words;         /* of a clock set, including U and the foreign word, its last */
     uint32_t tensor_size;   /* counters of what is sealed; 0 in a kernel without tensor memory */
     uint32_t admitted_size; /* of U: those, and in a cluster of several CTAs once more */
 } grout_order;

@@ -250,7 +250,8 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
 }
 
 /* What the tensor core leaves: of tensor memory its issuer may rely on what it relied on at the
- * commit, and on its MMAs. Of these alone it shows another CTA that they are over. */
+ * commit, and on its MMAs. Besides, another CTA sees that these are over, and nothing else that the
+ * issuer sees. */
 static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint32_t *from,
                                const grout_arrival *arrival) {
     const grout_clock_shape *shape = &order->shape;
@@ -258,8 +259,7 @@ static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint3
     const uint32_t sealed = grout_clock_sealed(shape);
     grout_order__seal_in(order, clocks, grout_order__get_admitted(order, from));
     grout_order__complete(order, clocks, over, arrival->mmas);
-    grout_order__complete(order, clocks, sealed + grout_clock_admitted(shape, over),
-                          arrival->mmas);
+    grout_order__complete(order, clocks, sealed + grout_clock_admitted(shape, over), arrival->mmas);
     grout_order__raise(&clocks[sealed + grout_clock_admitted_is(shape, arrival->lane)],
                        arrival->mmas);
 }

@@ -306,6 +306,15 @@ static grout_near find_commit_only(const grout_checker *checker, const grout_fac
     return near;
 }
 
+/* Whether edges lead from a write in tensor memory that show it, although its fences go by others.
+ */
+static bool is_shown(const grout_checker *checker, const grout_side *write,
+                     const grout_clocks *clocks) {
+    return is_of_tensor_memory(checker, write) &&
+           clocks->known[grout_clock_seen(&checker->shape, write->stamp.component)] >=
+               write->stamp.number;
+}
+
 grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
                             const grout_facts *facts, const grout_clocks *clocks) {
     const grout_side *primary = &facts->sides[0];
@@ -316,7 +325,9 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
         return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM, clocks);
     }
     if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
-        return grout_near__find_weak_edge(checker, primary, related);
+        grout_near near = grout_near__find_weak_edge(checker, primary, related);
+        near.is_shown = is_shown(checker, related, clocks);
+        return near;
     }
     if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
         return is_async_copy(checker, related) ? find_copy_wait(checker, primary, related)

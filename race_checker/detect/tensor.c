@@ -85,15 +85,16 @@ bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earli
                               uint32_t number) {
     const bool has_to_see = grout_fact_get_travel(false, true, is_write(earlier)) ==
                             GROUT_TRAVEL_SEEN; /* whoever comes later: a product may be added */
-    const bool is_over = has_to_see ? is_admitted_seen(rules, earlier, number)
-                                    : is_admitted(rules, earlier, number);
+    const bool is_over =
+        has_to_see ? is_admitted_seen(rules, earlier, number) : is_admitted(rules, earlier, number);
     return is_over || are_pipelined(rules, earlier);
 }
 
 /* Whether the access looks at what is there: a load, an operand, and sums that are added to. */
 static bool looks(const grout_rules *rules) {
-    const bool is_sum = is_mma(rules, &rules->entry) &&
-                        (rules->wgmma_shapes == NULL || get_role(rules, &rules->entry) == ROLE_SUMS);
+    const bool is_sum =
+        is_mma(rules, &rules->entry) &&
+        (rules->wgmma_shapes == NULL || get_role(rules, &rules->entry) == ROLE_SUMS);
     return !is_write(&rules->entry) || is_sum;
 }
 

@@ -90,13 +90,16 @@ static void add_peer_exit_headline(const grout_wording *wording, grout_text *out
 
 static void add_scope_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *sides = wording->facts->sides;
-    grout_sentence__add(
-        out, GROUT_SENTENCE_SCOPE_HEAD,
-        &(grout_words){
-            .access = grout_phrase__get(sides[0].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
-            .object = name_object(wording, 0),
-            .other = grout_phrase__get(sides[1].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
-            .line = get_line(wording, 1)});
+    const grout_words words = {
+        .access = grout_phrase__get(sides[0].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
+        .object = name_object(wording, 0),
+        .other = grout_phrase__get(sides[1].is_write ? GROUT_PHRASE_WRITE : GROUT_PHRASE_READ),
+        .line = get_line(wording, 1)};
+    if (wording->facts->near.is_shown) {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_TENSOR_HEAD, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_HEAD, &words);
+    }
 }
 
 bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out) {
@@ -139,6 +142,8 @@ static void add_scope_edge(const grout_wording *wording, grout_text *out) {
                 .scope = get_scope(near->number),
                 .what = grout_phrase__get(is_cta ? GROUT_PHRASE_CTAS : GROUT_PHRASE_CLUSTERS),
                 .line = line});
+    } else if (near->is_shown) {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_TENSOR_EDGE, &(grout_words){.line = line});
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NONE_EDGE, &(grout_words){.line = line});
     }
@@ -273,10 +278,13 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
         }
         return;
     }
-    grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NONE_HELP,
-                        &(grout_words){.line = get_line(wording, 1),
-                                       .other_line = get_line(wording, 0),
-                                       .scope = scope});
+    const grout_words words = {
+        .line = get_line(wording, 1), .other_line = get_line(wording, 0), .scope = scope};
+    if (near->is_shown) {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_TENSOR_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NONE_HELP, &words);
+    }
 }
 
 bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out) {

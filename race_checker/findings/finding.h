@@ -93,6 +93,7 @@ typedef struct grout_near {
     uint32_t number;         /* allowed groups of a wait */
     bool is_open;            /* the copy's group has not been closed */
     bool is_full;            /* the arrivals of the phase are all in */
+    bool is_shown;           /* in tensor memory: by an edge that does not order the tensor core */
     /* of a wgmma group: the arrive by which its thread lets the other go on; op 0: none */
     grout_origin handover;
     uint32_t needed;      /* the largest n of a wgmma_wait that would cover the group: there, or

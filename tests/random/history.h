@@ -24,7 +24,8 @@ bool history_knows(const history *it, const grout_event *event, uint32_t access)
 bool history_is_published(const history *it, const grout_event *event, uint32_t access,
                           bool is_smem, uint32_t rank);
 /* Whether the actor knows by edges that order the tensor core that an access of tensor memory is
- * over, with is_seen so that what it did can be seen, or that the MMA that makes it has been issued.
+ * over, with is_seen so that what it did can be seen, or that the MMA that makes it has been
+ * issued.
  */
 bool history_is_over_in_tmem(const history *it, const grout_event *event, uint32_t access,
                              bool is_seen);

@@ -250,7 +250,8 @@ static bool are_pipelined(const oracle *it, const entry *x, const entry *y) {
     return y->access.is_write && !is_copy(it, y) && are_same_sums(it, x, y);
 }
 
-/* Whether a path through the fences tells y that x is over; and, with is_seen, shows what it did. */
+/* Whether a path through the fences tells y that x is over; and, with is_seen, shows what it did.
+ */
 static bool is_admitted(const oracle *it, const entry *x, const entry *y, bool is_seen) {
     const uint32_t component = x->access.stamp.component;
     const uint32_t place = is_seen ? grout_clock_admitted_seen(&it->shape, component)
@@ -258,7 +259,7 @@ static bool is_admitted(const oracle *it, const entry *x, const entry *y, bool i
     return y->admitted[place] >= x->access.stamp.number;
 }
 
-/* Of what was written everybody has to know so that it can be seen: an MMA may add to it. */
+/* Everybody has to see what was written: an MMA may add to it. */
 static bool is_ordered_in_tmem(const oracle *it, const entry *x, const entry *y) {
     return is_admitted(it, x, y, x->access.is_write) || are_pipelined(it, x, y);
 }
@@ -280,8 +281,8 @@ static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
         is_published = has_reached(it, y, x, true);
     } else if (y->cluster == x->cluster) {
         const uint32_t *clock = y->smem[x->access.owner % it->shape.cta_count];
-        is_published = clock[get_counter(it, x, x->access.is_write && looks(y))] >=
-                       x->access.stamp.number;
+        is_published =
+            clock[get_counter(it, x, x->access.is_write && looks(y))] >= x->access.stamp.number;
     }
     return is_before(x, y, has_reached(it, y, x, false), is_published) &&
            (!x->access.is_write || sees(it, x, y));

@@ -264,7 +264,7 @@ static uint32_t get_place(const grout_clock_shape *shape, fact which, uint32_t a
     const uint32_t load = grout_clock_tl(shape, actor);
     return which == FACT_ISSUED ? grout_clock_admitted_is(shape, actor)
            : which == FACT_OVER ? grout_clock_admitted(shape, load)
-                               : grout_clock_admitted_seen(shape, load);
+                                : grout_clock_admitted_seen(shape, load);
 }
 
 static void step_engine(engine *e, const node *n) {
