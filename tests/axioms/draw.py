@@ -17,12 +17,13 @@ import draw_rows
 import draw_scopes
 import draw_sync
 import draw_tensor
+import draw_ways
 
 # Those that take turns; the others are drawn where they are asked for, so that a seed stays the kernel that it was.
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
 OTHERS = {"scopes": draw_scopes.Scopes, "rows": draw_rows.Rows, "tensors": draw_tensor.Tensors,
           "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes,
-          "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs,
+          "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs, "tensor-ways": draw_ways.TensorWays,
           "cancels": draw_cancels.Cancels, "peers": draw_peers.Peers, "releases": draw_releases.Releases}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
