@@ -237,7 +237,16 @@ class ActorOps:
         shared = old.mask & new.mask
         known = new.know.here if order.looks(new) else new.know.time
         return any(a.is_async and (a.mode != "r" or old.mode != "r") and a.place == old.place and not shared & ~a.mask
-                   and order.is_ordered(old, a, state.fences) and known & a.bit for a in state.accesses)
+                   and order.is_ordered(old, a, state.fences) and known & a.bit and self.was_right(state, a, shared)
+                   for a in state.accesses)
+
+    def was_right(self, state, reader, mask):
+        """Whether it came after all that had been written there, or writes itself. Else nobody knows what it has read."""
+        before = state.accesses[:state.accesses.index(reader)]
+        return reader.mode != "r" or all(
+            order.is_ordered(w, reader, state.fences) or order.find_ruling(w, reader, state.fences, self.program.cluster)
+            or self.is_vouched(state, w, reader) or self.is_written_over(state, w, reader)
+            for w in before if w.mode != "r" and w.place == reader.place and w.mask & mask)
 
     def is_written_over(self, state, old, new):
         """Whether another write, which new comes after, has taken the place of all of it: in time, which is enough for who
