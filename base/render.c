@@ -4,6 +4,7 @@
 
 #include "diag_list.h"
 #include "snippet.h"
+#include "visible.h"
 #include "wrap.h"
 
 #include <string.h>
@@ -55,7 +56,8 @@ static size_t add_place(const renderer *it, const grout_place *place) {
         return 0;
     }
     grout_text text = {.allocator = it->out->allocator};
-    grout_text_add(&text, "%s:", place->file);
+    grout_text_add_visible(&text, place->file, strlen(place->file), GROUT_KEEP_NOTHING);
+    grout_text_add(&text, ":");
     if (place->line > 0) {
         grout_text_add(&text, "%u:", (unsigned)place->line);
     }
@@ -74,7 +76,13 @@ static void add_message(const renderer *it, grout_severity severity, const char 
                         const char *message, size_t column) {
     grout_text_add(it->out, "%s%s:%s ", get_color(it, grout_severity__get_color(severity)), word,
                    get_color(it, "\033[0m"));
-    grout_wrap__add(it->out, message, column + strlen(word) + 2, indent, get_width(it));
+    grout_text shown = {.allocator = it->out->allocator};
+    grout_visible__add_message(&shown, message);
+    it->out->failed |= shown.failed;
+    if (!shown.failed) {
+        grout_wrap__add(it->out, shown.data, column + strlen(word) + 2, indent, get_width(it));
+    }
+    grout_text_free(&shown);
     grout_text_add(it->out, "\n");
 }
 

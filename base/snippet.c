@@ -3,7 +3,7 @@
 #include "snippet.h"
 
 #include "invariant.h"
-#include "utf8.h"
+#include "visible.h"
 #include "wrap.h"
 
 #include <string.h>
@@ -11,8 +11,6 @@
 /* The bytes that are shown of a longer line, if the terminal's width says nothing else; and, where
  * the beginning is left out, those before the caret. */
 enum { SHOWN_MAX = 160, SHOWN_MIN = 40, LEFT_MAX = 60 };
-
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for what no terminal should get */
 
 typedef struct line_window {
     const char *bytes;
@@ -62,6 +60,52 @@ static bool is_continuation(char byte) {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+/* A piece of a line: its bytes; what is shown, or "" for itself; its columns. */
+typedef struct piece {
+    size_t size, columns;
+    char shown[GROUT_SHOWN_SIZE];
+} piece;
+
+static piece get_piece(const line_window *line, size_t at) {
+    piece it;
+    it.size = grout_visible__step(line->bytes, line->size, at, GROUT_KEEP_TABS, it.shown);
+    it.columns = it.shown[0] == '\0' ? 1 : strlen(it.shown);
+    return it;
+}
+
+static size_t count_columns(const line_window *line, size_t from, size_t to) {
+    size_t columns = 0;
+    for (size_t at = from; at < to;) {
+        const piece it = get_piece(line, at);
+        columns += it.columns;
+        at += it.size;
+    }
+    return columns;
+}
+
+/* Cuts the window further where what is shown takes more columns than the line has bytes; the caret
+ * stays in it. */
+static void narrow_window(line_window *line, size_t most) {
+    size_t columns = count_columns(line, line->from, line->caret);
+    size_t left = most / 2 < LEFT_MAX ? most / 2 : LEFT_MAX;
+    bool is_cut = columns + count_columns(line, line->caret, line->to) > most;
+    while (is_cut && line->from < line->caret && columns > left) {
+        const piece it = get_piece(line, line->from);
+        line->from += it.size;
+        columns -= it.columns;
+    }
+    columns = 0;
+    for (size_t at = line->from; at < line->to;) {
+        const piece it = get_piece(line, at);
+        columns += it.columns;
+        if (columns > most && at > line->caret) {
+            line->to = at;
+            break;
+        }
+        at += it.size;
+    }
+}
+
 /* Cuts a line that is longer than 'most' bytes down to a window around the caret, at the bounds of
  * characters. */
 static void choose_window(line_window *line, size_t most) {
@@ -80,6 +124,7 @@ static void choose_window(line_window *line, size_t most) {
     while (line->to < line->size && is_continuation(line->bytes[line->to])) {
         line->to++;
     }
+    narrow_window(line, most);
 }
 
 /* Whether the line holds the byte under the first caret. */
@@ -89,14 +134,6 @@ static bool find_caret(line_window *line, const grout_place *place) {
         line->caret = line->size;
     }
     return line->caret >= line->from && line->caret <= line->to;
-}
-
-/* Bytes of the character at, which is not more than the line holds; 0: show a replacement. */
-static size_t get_character_size(const line_window *line, size_t at) {
-    size_t size = grout_utf8__length(line->bytes + at, line->size - at);
-    unsigned char byte = (unsigned char)line->bytes[at];
-    bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
-    return is_control ? 0 : size;
 }
 
 static void add_blanks(grout_text *out, size_t count) {
@@ -121,13 +158,10 @@ static void add_gutter(grout_text *out, size_t gutter, uint32_t line) {
 static void add_source_line(const line_window *line, grout_text *out) {
     grout_text_add(out, "%s", line->from > 0 ? "..." : "");
     for (size_t at = line->from; at < line->to;) {
-        size_t size = get_character_size(line, at);
-        if (size > 0) {
-            grout_text_add_bytes(out, line->bytes + at, size);
-        } else {
-            grout_text_add(out, "%s", replacement);
-        }
-        at += size > 0 ? size : 1;
+        const piece it = get_piece(line, at);
+        grout_text_add_bytes(out, it.shown[0] == '\0' ? line->bytes + at : it.shown,
+                             it.shown[0] == '\0' ? it.size : it.columns);
+        at += it.size;
     }
     grout_text_add(out, "%s\n", line->to < line->size ? "..." : "");
 }
@@ -137,27 +171,26 @@ static void add_source_line(const line_window *line, grout_text *out) {
 static size_t add_lead(const line_window *line, grout_text *out) {
     size_t columns = line->from > 0 ? 3 : 0;
     add_blanks(out, columns);
-    for (size_t at = line->from; at < line->caret; columns++) {
-        size_t size = get_character_size(line, at);
-        grout_text_add_bytes(out, line->bytes[at] == '\t' ? "\t" : " ", 1);
-        at += size > 0 ? size : 1;
+    for (size_t at = line->from; at < line->caret;) {
+        const piece it = get_piece(line, at);
+        if (line->bytes[at] == '\t') {
+            grout_text_add_bytes(out, "\t", 1);
+        } else {
+            add_blanks(out, it.columns);
+        }
+        columns += it.columns;
+        at += it.size;
     }
     return columns;
 }
 
 /* The caret and the rest of what it marks; is_again: they stand one line above. Returns the
- * columns.
- */
+ * columns. */
 static size_t add_carets(const line_window *line, bool is_again, grout_text *out) {
-    size_t columns = 1;
-    grout_text_add(out, is_again ? " " : "^");
-    for (size_t at = line->caret; at < line->caret + line->span;) {
-        size_t size = get_character_size(line, at);
-        at += size > 0 ? size : 1;
-        if (at < line->caret + line->span) {
-            grout_text_add(out, is_again ? " " : "~");
-            columns++;
-        }
+    size_t end = line->caret + line->span;
+    size_t columns = line->span == 0 ? 1 : count_columns(line, line->caret, end);
+    for (size_t i = 0; i < columns; i++) {
+        grout_text_add(out, is_again ? " " : i == 0 ? "^" : "~");
     }
     return columns;
 }
@@ -190,7 +223,13 @@ static void add_label(const snippet *it, const grout_mark *mark, size_t column) 
     } else {
         grout_text_add(it->out, " ");
     }
-    grout_wrap__add(it->out, mark->text, column, indent.data != NULL ? indent.data : "", it->width);
+    grout_text label = {.allocator = it->out->allocator};
+    grout_visible__add_message(&label, mark->text);
+    it->out->failed |= label.failed || indent.failed;
+    if (!it->out->failed) {
+        grout_wrap__add(it->out, label.data, column, indent.data, it->width);
+    }
+    grout_text_free(&label);
     grout_text_free(&indent);
 }
 

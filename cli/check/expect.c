@@ -90,8 +90,9 @@ static bool add_note(const expect_run *run, grout_expect_list *found, grout_diag
 static void report_use(expect_run *run, const grout_diags *diags, const grout_diag *diag,
                        const char *where) {
     if (diag->place.line == 0) {
-        grout_text_add(&run->report, "  %s%s: %s\n", where, grout_diag_get(diag->code)->text,
-                       diag->message);
+        grout_text_add(&run->report, "  %s%s: ", where, grout_diag_get(diag->code)->text);
+        grout_text__add_name(&run->report, diag->message);
+        grout_text_add(&run->report, "\n");
         return;
     }
     grout_render_options look = grout_session__get_look(&run->session, GROUT_STREAM_OUT);
@@ -169,8 +170,9 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
 
 static void print_settings(const expect_run *run, const grout_launch_settings *settings,
                            grout_text *out) {
-    grout_text_add(out, "  with%s%s --schedule %s --timing %s --seed %llu:\n",
-                   run->options_text[0] == '\0' ? "" : " ", run->options_text,
+    grout_text_add(out, "  with%s", run->options_text[0] == '\0' ? "" : " ");
+    grout_text__add_name(out, run->options_text);
+    grout_text_add(out, " --schedule %s --timing %s --seed %llu:\n",
                    grout_schedule_get_text(settings->schedule),
                    grout_timing_get_text(settings->timing), (unsigned long long)settings->seed);
 }
@@ -184,10 +186,13 @@ static const char *get_noun(grout_expect_kind kind) {
 static void print_difference(const expect_run *run, const grout_expect_item *item, bool is_found,
                              grout_text *out) {
     const char *code = grout_diag_get(item->code)->text;
-    grout_text_add(out, "    %s:%u: %s %s %s", run->name, item->line, get_noun(item->kind), code,
+    grout_text_add(out, "    ");
+    grout_text__add_name(out, run->name);
+    grout_text_add(out, ":%u: %s %s %s", item->line, get_noun(item->kind), code,
                    is_found ? "is not expected" : "is expected, but was not found");
     if (item->message != NULL) {
-        grout_text_add(out, ": %s", item->message);
+        grout_text_add(out, ": ");
+        grout_text__add_name(out, item->message);
     }
     if (is_found && item->line > 0) {
         grout_text_add(out, "\n      if it is right, end line %u with '// %s: %s'", item->line,

@@ -73,8 +73,12 @@ typedef struct reader {
 } reader;
 
 static void add_fault(reader *r, uint32_t line, const char *what, grout_span word) {
-    grout_text_add(&r->out->faults, "%s:%u: %s '%.*s'\n", r->name, line, what,
-                   (int)(word.size < 100 ? word.size : 100), word.data);
+    grout_text *faults = &r->out->faults;
+    grout_text__add_name(faults, r->name);
+    grout_text_add(faults, ":%u: %s '", line, what);
+    grout_text_add_visible(faults, word.data, word.size < 100 ? word.size : 100,
+                           GROUT_KEEP_NOTHING);
+    grout_text_add(faults, "'\n");
 }
 
 /* CODE[, CODE], for the line of code that the comment is about. */
@@ -175,13 +179,13 @@ bool grout_expectations__read(const char *name, const char *text, size_t size,
     }
     grout_comments__deinit(&comments);
     if (out->is_clean && out->list.count > 0) {
-        grout_text_add(&out->faults, "%s: it expects to be clean and expects findings\n", name);
+        grout_text__add_name(&out->faults, name);
+        grout_text_add(&out->faults, ": it expects to be clean and expects findings\n");
     }
     if (!out->is_clean && out->list.count == 0 && out->faults.size == 0) {
-        grout_text_add(&out->faults,
-                       "%s: it has no expectation; '// expect: clean' says that there is no "
-                       "finding\n",
-                       name);
+        grout_text__add_name(&out->faults, name);
+        grout_text_add(&out->faults, ": it has no expectation; '// expect: clean' says that there "
+                                     "is no finding\n");
     }
     return !r.failed && !out->faults.failed;
 }

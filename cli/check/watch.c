@@ -24,7 +24,7 @@ static bool check_options(grout_session *session) {
 
 static void clear_screen(grout_session *session) {
     if (session->host->is_terminal(session->host->payload, GROUT_STREAM_OUT)) {
-        grout_session__print(session, GROUT_STREAM_OUT, "\033[H\033[2J\033[3J");
+        grout_session__draw(session, GROUT_STREAM_OUT, "\033[H\033[2J\033[3J");
     }
 }
 

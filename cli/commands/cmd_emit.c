@@ -38,7 +38,9 @@ static bool write_result(grout_session *session, const void *data, size_t size) 
         grout_chunk chunk = {.data = data, .size = size};
         return grout_session__write_file(session, path, &chunk, 1);
     }
-    grout_session__write(session, GROUT_STREAM_OUT, data, size);
+    grout_text text = {0};
+    grout_text_add_bytes(&text, data, size);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     return true;
 }
 
@@ -75,7 +77,9 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
     }
     if (!session->is_quiet && session->is_verbose && binary->log != NULL &&
         binary->log[0] != '\0') {
-        grout_session__print(session, GROUT_STREAM_ERR, "%s\n", binary->log);
+        grout_text log = {0};
+        grout_text_add(&log, "%s\n", binary->log);
+        grout_session__flush(session, GROUT_STREAM_ERR, &log);
     }
 }
 
@@ -163,8 +167,8 @@ static bool emit(grout_session *session, const grout_load *load) {
     if (is_good && (text.failed || notes.failed)) {
         is_good = grout_diags_add_oom(session->diags);
     }
-    if (is_good && notes.size > 0) {
-        grout_session__note(session, "%s", notes.data);
+    if (is_good) {
+        grout_session__flush_prose(session, GROUT_STREAM_ERR, &notes, 4);
     }
     if (is_good) {
         is_good = is_text ? write_result(session, text.data, text.size)

@@ -198,6 +198,6 @@ int grout_cmd_explain(grout_session *session) {
         }
         grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 27);
     }
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;
 }

@@ -49,7 +49,7 @@ static bool put_result(fmt_work *work, const char *path, const grout_bytes *befo
         grout_chunk chunk = {.data = after->data, .size = after->size};
         return is_same || grout_session__write_file(work->session, path, &chunk, 1);
     }
-    grout_session__flush(work->session, GROUT_STREAM_OUT, after);
+    grout_session__flush_exact(work->session, GROUT_STREAM_OUT, after);
     return true;
 }
 

@@ -111,7 +111,7 @@ void grout_help__print(grout_session *session, grout_command command) {
         add_exit_codes(&text, width);
         grout_text_add(&text, "\n");
     }
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
 }
 
 /* ---- docs/cli.md ---------------------------------------------------------------------------- */
@@ -337,6 +337,19 @@ static const char markdown_beside[] =
     "more threads. Of the\nfiles that the call itself names, a message may show the line that it "
     "is about.\n\n";
 
+static const char markdown_texts[] =
+    "The text of a kernel is text. A line that a `debug_print` begins by a newline of its own is "
+    "shown after the mark `  | `, and one of a\nmessage after `| `, so that it is no line of the "
+    "report. "
+    "Controls (C0 but tabs, DEL, C1), marks that turn the direction of writing, separators\nof "
+    "lines and bytes that are no UTF-8 are shown as `\\x1b`, `\\n`, `\\u202e` and the like, in "
+    "prints, messages, lines of source and names of\nfiles, in each form of a report and on the "
+    "page of `--html`. So is a character of what a workflow takes for a command: `::` where a "
+    "word\nbegins, `##[` and `##word[`; `--format github` writes annotations of its own, and no "
+    "other line begins so. In JSON the values are what\nthey are, and the escapes are those of "
+    "JSON. `emit`, `fmt` and the differences of `fix` are for programs: they are written byte for "
+    "byte,\nand made visible on a terminal alone.\n\n";
+
 static const char markdown_environment[] =
     "## Environment\n\n"
     "| variable | meaning |\n|---|---|\n"
@@ -376,6 +389,7 @@ void grout_help__add_chapters(grout_text *out) {
                    markdown_watch);
     grout_text_add(out, "%s%s", markdown_ends, markdown_verdicts);
     add_others(out);
+    grout_text_add(out, "%s", markdown_texts);
     grout_text_add(out, "%s", markdown_environment);
 }
 
@@ -432,6 +446,6 @@ int grout_cmd_help(grout_session *session) {
     } else {
         grout_help__print(session, command);
     }
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;
 }

@@ -219,6 +219,6 @@ int grout_cmd_ops(grout_session *session) {
         }
         grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, (size_t)get_name_width() + 1);
     }
-    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;
 }

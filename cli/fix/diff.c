@@ -194,7 +194,11 @@ bool grout_diff__print(const char *name, const grout_text *before, const grout_t
                    collect_rows(&it);
     if (is_good && it.rounds.count > 1) {
         const char *bold = has_color ? "\033[1m" : "", *plain = has_color ? "\033[0m" : "";
-        grout_text_add(out, "%s--- %s%s\n%s+++ %s%s\n", bold, name, plain, bold, name, plain);
+        grout_text shown = {0};
+        grout_text_add_visible(&shown, name, strlen(name), GROUT_KEEP_NOTHING);
+        const char *text = shown.data != NULL ? shown.data : "";
+        grout_text_add(out, "%s--- %s%s\n%s+++ %s%s\n", bold, text, plain, bold, text, plain);
+        grout_text_free(&shown);
         add_hunks(&it, has_color, out);
     }
     deinit(&it);

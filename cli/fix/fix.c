@@ -12,7 +12,8 @@
 
 typedef struct fix {
     grout_session *session;
-    const char *path, *name; /* of the file, for reading and for messages */
+    const char *path;
+    grout_text name; /* of the file, as it is shown */
     bool is_stdin;
     grout_stream stream; /* of all but the text itself */
     grout_bytes before;
@@ -25,6 +26,10 @@ typedef struct fix {
     bool was_cut;
     grout_trial first, last; /* of all kernels: before and after */
 } fix;
+
+static const char *get_name(const fix *it) {
+    return it->name.data != NULL ? it->name.data : "";
+}
 
 static void say(const fix *it, const char *text) {
     if (!it->session->is_quiet) {
@@ -62,7 +67,7 @@ static bool repair_kernel(fix *it, const char *kernel) {
         grout_text_free(&it->after);
         it->after = search.text;
         search.text = (grout_text){0};
-        grout_text_add(&it->steps, "%s%s:\n", kernel == NULL ? it->name : "@",
+        grout_text_add(&it->steps, "%s%s:\n", kernel == NULL ? get_name(it) : "@",
                        kernel == NULL ? "" : kernel);
         grout_text_add_bytes(&it->steps, search.steps.data, search.steps.size);
         add_wider(it, &search.wider.words);
@@ -113,11 +118,11 @@ static bool is_whole(const grout_trial *trial) {
 static void add_verdict(const fix *it, grout_text *out) {
     const grout_trial *last = &it->last;
     if (it->step_count > 0) {
-        grout_text_add(out, "%s: ", it->name);
+        grout_text_add(out, "%s: ", get_name(it));
         add_count(out, it->step_count, "change");
         grout_text_add(out, ", ");
     } else {
-        grout_text_add(out, "%s: no change helps; ", it->name);
+        grout_text_add(out, "%s: no change helps; ", get_name(it));
     }
     if (grout_trial__is_clean(last)) {
         grout_text_add(out, "the result is clean%s",
@@ -145,7 +150,7 @@ static void show(fix *it) {
     if (it->session->is_quiet) {
         grout_text_free(&text);
     }
-    if (!grout_diff__print(it->name, &before, &it->after, has_color, &text)) {
+    if (!grout_diff__print(get_name(it), &before, &it->after, has_color, &text)) {
         (void)grout_diags_add_oom(it->session->diags);
     }
     if (!it->session->is_quiet) {
@@ -154,9 +159,9 @@ static void show(fix *it) {
     if (!is_whole(&it->last)) {
         grout_text_add(&text,
                        "%s: the check of the result is incomplete: it may have more findings\n",
-                       it->name);
+                       get_name(it));
     }
-    grout_session__flush(it->session, it->stream, &text);
+    grout_session__flush_exact(it->session, it->stream, &text);
 }
 
 static int get_exit_code(const fix *it, const grout_trial *trial) {
@@ -199,7 +204,7 @@ static int check_again(const fix *it) {
 static int write_result(fix *it) {
     const grout_chunk chunk = {it->after.data, it->after.size};
     if (it->is_stdin) {
-        grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
+        grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);
         return get_exit_code(it, &it->last);
     }
     if (it->step_count == 0 || !is_wanted(it)) {
@@ -243,7 +248,7 @@ static int report_unchanged(fix *it) {
         return check_again(it);
     }
     if (!grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
-        grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
+        grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);
     }
     return get_exit_code(it, &it->first);
 }
@@ -300,7 +305,7 @@ static int run(fix *it) {
 int grout_fix__run(grout_session *session) {
     fix it = {.session = session, .path = session->options.arguments[0]};
     it.is_stdin = strcmp(it.path, "-") == 0;
-    it.name = grout_load__get_name(it.path);
+    grout_text__add_name(&it.name, grout_load__get_name(it.path));
     it.stream = it.is_stdin && !grout_options__has(&session->options, GROUT_OPTION_DIFF)
                     ? GROUT_STREAM_ERR
                     : GROUT_STREAM_OUT;
@@ -308,6 +313,7 @@ int grout_fix__run(grout_session *session) {
     grout_trial__deinit(&it.first);
     grout_trial__deinit(&it.last);
     grout_sizes__deinit(&it.sizes);
+    grout_text_free(&it.name);
     grout_text_free(&it.steps);
     grout_text_free(&it.wider);
     grout_text_free(&it.after);

@@ -3,7 +3,6 @@
 #include "markup.h"
 
 #include "invariant.h"
-#include "utf8.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -25,46 +24,50 @@ static const char *get_entity(char c) {
     }
 }
 
-/* Control characters are none of a page's, nor is DEL. */
-static bool is_control(const char *at, size_t size) {
-    unsigned char c = (unsigned char)at[0];
-    bool is_c1 = size == 2 && c == 0xc2 && (unsigned char)at[1] < 0xa0;
-    return (c < 0x20 && c != '\t' && c != '\n') || c == 0x7f || is_c1;
+/* A copy of a text without what would steer a page. */
+static grout_text make_visible(const char *bytes, size_t size) {
+    grout_text text = {0};
+    grout_text_add_visible(&text, bytes, size,
+                           GROUT_KEEP_TABS | GROUT_KEEP_LINES | GROUT_KEEP_COMMANDS);
+    return text;
 }
 
-/* Appends a character; returns how many bytes it takes. */
-static size_t add_character(grout_text *out, const char *at, size_t left) {
-    size_t size = grout_utf8__get_size(at, left);
-    const char *entity = get_entity(at[0]);
-    if (size == 0 || is_control(at, size)) {
-        grout_text_add(out, "%s", GROUT_UTF8_BAD);
-    } else if (entity != NULL) {
-        grout_text_add(out, "%s", entity);
-    } else {
-        grout_text_add_bytes(out, at, size);
+static void add_characters(grout_text *out, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        const char *entity = get_entity(bytes[i]);
+        grout_text_add_bytes(out, entity == NULL ? bytes + i : entity,
+                             entity == NULL ? 1 : strlen(entity));
     }
-    return size == 0 ? 1 : size;
 }
 
 void grout_markup__add_bytes(grout_text *out, const char *bytes, size_t size) {
-    for (size_t i = 0; i < size;) {
-        i += add_character(out, bytes + i, size - i);
+    grout_text text = make_visible(bytes, size);
+    out->failed |= text.failed;
+    add_characters(out, text.data, text.failed ? 0 : text.size);
+    grout_text_free(&text);
+}
+
+/* The bytes of at most max characters. */
+static size_t measure(const grout_text *text, size_t max) {
+    size_t size = 0;
+    for (size_t count = 0; size < text->size; size++) {
+        bool begins = ((unsigned char)text->data[size] & 0xc0) != 0x80;
+        if (begins && count++ == max) {
+            break;
+        }
     }
+    return size;
 }
 
 void grout_markup__add_short(grout_text *out, const char *text, size_t max) {
-    size_t left = strlen(text), count = 0;
-    while (left > 0) {
-        size_t size = grout_utf8__get_size(text, left);
-        size = size == 0 ? 1 : size;
-        if (++count == max && left > size) {
-            grout_text_add(out, "\xe2\x80\xa6");
-            return;
-        }
-        (void)add_character(out, text, left);
-        text += size;
-        left -= size;
+    grout_text whole = make_visible(text, strlen(text));
+    out->failed |= whole.failed;
+    if (!whole.failed) {
+        bool is_short = measure(&whole, max) == whole.size;
+        add_characters(out, whole.data, is_short ? whole.size : measure(&whole, max - 1));
+        grout_text_add(out, "%s", is_short ? "" : "\xe2\x80\xa6");
     }
+    grout_text_free(&whole);
 }
 
 void grout_markup__add(grout_text *out, const char *format, ...) {

@@ -12,7 +12,7 @@ struct json_t;
  * for attributes in double quotes. It has no other directives than %s, %d (int) and %%.
  */
 void grout_markup__add(grout_text *out, const char *format, ...) GROUT_PRINTF(2, 3);
-/* Appends bytes of a file, escaped. What is no UTF-8, or is a control character, becomes U+FFFD. */
+/* Appends bytes of a file, escaped, and made visible where they would steer a page. */
 void grout_markup__add_bytes(grout_text *out, const char *bytes, size_t size);
 /* Appends at most max characters, and an ellipsis for the rest. */
 void grout_markup__add_short(grout_text *out, const char *text, size_t max);

@@ -450,7 +450,7 @@ void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout
         } else if (binding == NULL) {
             grout_init_print_input(module, get_init(module, kernel, i), out);
         } else if (binding->path != NULL) {
-            grout_text_add(out, "%s", binding->path);
+            grout_text__add_name(out, binding->path);
         } else {
             grout_generator_print(&binding->generator, out);
         }

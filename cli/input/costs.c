@@ -285,8 +285,5 @@ void grout_costs__note(grout_session *session, const grout_load *load) {
     for (size_t i = 0; session->is_verbose && i < load->kernel_count; i++) {
         say_kernel(&it, load->kernels[i]);
     }
-    if (text.size > 0 && !text.failed) {
-        grout_session__note(session, "%s", text.data);
-    }
-    grout_text_free(&text);
+    grout_session__flush_prose(session, GROUT_STREAM_ERR, &text, 4);
 }

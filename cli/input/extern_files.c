@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "extern_files.h"
 
+#include "line_name.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +20,10 @@ static bool is_source(const char *path) {
     return false;
 }
 
-/* The path as a C string literal says it. */
+/* So that what the compiler says names the file. */
 static void add_line_directive(const char *path, grout_text *out) {
     grout_text_add(out, "#line 1 \"");
-    for (const char *c = path; *c != '\0'; c++) {
-        grout_text_add(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    }
+    grout_line_name__add(out, path);
     grout_text_add(out, "\"\n");
 }
 

@@ -230,13 +230,17 @@ void grout_load__describe_defines(const grout_load *load, const grout_sizes *wit
         if (is_swept(without, define->name)) {
             continue;
         }
-        grout_text_add(out, "%s%s=", out->size > before ? ", " : "", define->name);
+        grout_text_add(out, "%s", out->size > before ? ", " : "");
+        grout_text__add_name(out, define->name);
+        grout_text_add(out, "=");
         if (define->is_float) {
             grout_text_add(out, "%.9g", define->number);
         } else {
             grout_text_add(out, "%lld", (long long)define->integer);
         }
-        grout_text_add(out, " (%s)", define->origin);
+        grout_text_add(out, " (");
+        grout_text__add_name(out, define->origin);
+        grout_text_add(out, ")");
     }
 }
 

@@ -38,8 +38,5 @@ void grout_tilings__note(grout_session *session, const grout_load *load) {
             }
         }
     }
-    if (text.size > 0) {
-        grout_session__note(session, "%s", text.data);
-    }
-    grout_text_free(&text);
+    grout_session__flush_prose(session, GROUT_STREAM_ERR, &text, 4);
 }

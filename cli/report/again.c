@@ -6,13 +6,40 @@
 
 #include <string.h>
 
+/* A word with characters that do not go to a terminal as they are: $'a\x0ab', for bash, ksh and
+ * zsh. */
+static void add_odd_word(grout_text *out, const char *word) {
+    grout_text_add(out, " $'");
+    for (const char *c = word; *c != '\0'; c++) {
+        bool is_plain = *c >= ' ' && *c <= '~' && strchr("'\\:#", *c) == NULL;
+        if (is_plain) {
+            grout_text_add_bytes(out, c, 1);
+        } else {
+            grout_text_add(out, "\\x%02x", (unsigned)(unsigned char)*c);
+        }
+    }
+    grout_text_add(out, "'");
+}
+
+static bool is_odd(const char *word) {
+    grout_text shown = {0};
+    grout_text_add_visible(&shown, word, strlen(word), GROUT_KEEP_NOTHING);
+    bool is_same = !shown.failed && strcmp(shown.data, word) == 0;
+    grout_text_free(&shown);
+    return !is_same;
+}
+
 /* A word as a shell takes it. */
 static void add_word(grout_text *out, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-./=:@%+,";
     size_t size = strlen(word);
-    if (size > 0 && strspn(word, plain) == size) {
+    if (size > 0 && strspn(word, plain) == size && !is_odd(word)) {
         grout_text_add(out, " %s", word);
+        return;
+    }
+    if (is_odd(word)) {
+        add_odd_word(out, word);
         return;
     }
     grout_text_add(out, " '");

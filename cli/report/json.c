@@ -3,7 +3,6 @@
 #include "json.h"
 
 #include "invariant.h"
-#include "utf8.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -53,18 +52,14 @@ static const char *get_severity_text(grout_severity severity) {
     return "";
 }
 
-/* File names may be any bytes; those that are no UTF-8 become U+FFFD. */
+/* File names may be any bytes; those that are no UTF-8 are made visible. */
 json_t *grout_json__make_string(const char *text) {
     json_t *string = json_string(text);
     if (string != NULL) {
         return string;
     }
     grout_text clean = {0};
-    for (const char *at = text; *at != '\0';) {
-        size_t size = grout_utf8__get_size(at, strlen(at));
-        grout_text_add(&clean, "%.*s", size == 0 ? 3 : (int)size, size == 0 ? GROUT_UTF8_BAD : at);
-        at += size == 0 ? 1 : size;
-    }
+    grout_text_add_visible(&clean, text, strlen(text), GROUT_KEEP_LINES | GROUT_KEEP_TABS);
     string = clean.data == NULL ? NULL : json_string(clean.data);
     grout_text_free(&clean);
     return string;
@@ -436,6 +431,24 @@ json_t *grout_json__make_report(grout_json *json, const grout_load *load, const 
     return root;
 }
 
+/* Text of JSON without what steers a terminal or the log of a workflow, which it is dumped to all
+ * the same: as escapes, so the values stay what they are. */
+static void add_harmless(grout_text *out, const char *text) {
+    for (const char *at = text; *at != '\0';) {
+        size_t size = 1;
+        while (((unsigned char)at[size] & 0xc0) == 0x80) {
+            size++; /* jansson writes UTF-8 */
+        }
+        bool is_command = *at == '#' && at > text && at[-1] == '#';
+        if (is_command || *at == 0x7f) {
+            grout_text_add(out, "\\u%04x", (unsigned)*at);
+        } else {
+            grout_text_add_visible(out, at, size, GROUT_KEEP_LINES | GROUT_KEEP_TABS);
+        }
+        at += size;
+    }
+}
+
 bool grout_json__print(json_t *report, const grout_load *load, const grout_bytes *sarif_text,
                        grout_text *out) {
     json_t *root = sarif_text == NULL ? json_incref(report)
@@ -445,7 +458,8 @@ bool grout_json__print(json_t *report, const grout_load *load, const grout_bytes
     if (text == NULL) {
         return false;
     }
-    grout_text_add(out, "%s\n", text);
+    add_harmless(out, text);
+    grout_text_add(out, "\n");
     free(text);
     return !out->failed;
 }

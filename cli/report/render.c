@@ -3,9 +3,15 @@
 #include "summary.h"
 #include "wrap.h"
 
+#include <string.h>
+
 /* Escapes a value of a workflow command: its data, or (is_property) one of its properties. */
 static void add_escaped(grout_text *out, const char *text, bool is_property) {
-    for (const char *c = text; *c != '\0'; c++) {
+    grout_text shown = {0};
+    grout_text_add_visible(&shown, text, strlen(text),
+                           is_property ? GROUT_KEEP_NOTHING : GROUT_KEEP_LINES | GROUT_KEEP_TABS);
+    out->failed |= shown.failed;
+    for (const char *c = shown.failed ? "" : shown.data; *c != '\0'; c++) {
         bool is_special =
             *c == '%' || *c == '\r' || *c == '\n' || (is_property && (*c == ':' || *c == ','));
         if (is_special) {
@@ -14,6 +20,7 @@ static void add_escaped(grout_text *out, const char *text, bool is_property) {
             grout_text_add_bytes(out, c, 1);
         }
     }
+    grout_text_free(&shown);
 }
 
 /* ::error file=..,line=..,col=..,title=..::message */

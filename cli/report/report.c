@@ -337,7 +337,7 @@ static void print_facts(grout_report *report) {
     grout_page_facts__drop(facts);
     if (session->is_json && facts != NULL &&
         grout_json__print(facts, report->load, session->is_sarif ? report->text : NULL, &text)) {
-        grout_session__flush(session, GROUT_STREAM_OUT, &text);
+        grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     } else if (session->is_json) {
         (void)grout_diags_add_oom(session->diags);
         grout_session__print_diags(session, GROUT_STREAM_ERR);

@@ -313,9 +313,9 @@ void grout_silencer__describe_unused(const grout_silencer *silencer, grout_text 
     for (size_t i = 0; i < silencer->count; i++) {
         const grout_allowance *rule = &silencer->items[i];
         if (!rule->is_used && strcmp(rule->by, OWN_COMMENT) == 0) {
-            grout_text_add(out,
-                           "%s:%u: the comment that allows '%s' silenced nothing in this run\n",
-                           rule->file, rule->line, grout_diag_get(rule->code)->text);
+            grout_text__add_name(out, rule->file);
+            grout_text_add(out, ":%u: the comment that allows '%s' silenced nothing in this run\n",
+                           rule->line, grout_diag_get(rule->code)->text);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "alloc.h"
 
 #include "invariant.h"
+#include "wrap.h"
 
 #include "grout/binding.h"
 
@@ -79,14 +80,27 @@ static bool note_progress(void *payload, const grout_progress *progress) {
     return grout_progress_line__step(&c->line, progress);
 }
 
-/* A line of debug_print is part of the answer, but JSON must be alone on stdout. */
+/* A debug_print is part of the answer, but JSON must be alone on stdout. What a terminal breaks
+ * goes on with the mark of a line that the kernel begins. */
 static void print_line(void *payload, const char *line) {
     grout_launch_callbacks *c = payload;
-    grout_progress_line__clear(&c->line);
+    grout_stream stream = c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
+    size_t width = grout_session__get_look(c->session, stream).width;
     grout_text text = {0};
-    grout_text_add(&text, "%s\n", line);
-    grout_session__flush_prose(c->session,
-                               c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT, &text, 2);
+    grout_progress_line__clear(&c->line);
+    for (const char *at = line; *at != '\0';) {
+        grout_text one = {0};
+        size_t size = strcspn(at, "\n");
+        grout_text_add_bytes(&one, at, size);
+        text.failed |= one.failed;
+        if (!text.failed) {
+            grout_wrap__add(&text, one.data, 0, "  | ", width);
+        }
+        grout_text_add(&text, "\n");
+        grout_text_free(&one);
+        at += size + (at[size] == '\n' ? 1u : 0u);
+    }
+    grout_session__flush(c->session, stream, &text);
 }
 
 /* --max-memory is for arrays and machine together. */

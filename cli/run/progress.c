@@ -42,17 +42,17 @@ bool grout_progress_line__goes_on(grout_progress_line *line) {
 static void draw(grout_progress_line *line, const grout_progress *progress, double now) {
     double seconds = now - line->start;
     double rate = (double)progress->ctas_done / seconds;
-    grout_session__print(line->session, GROUT_STREAM_ERR, "\r%lld of %lld CTAs",
-                         (long long)progress->ctas_done, (long long)progress->ctas_total);
+    grout_session__draw(line->session, GROUT_STREAM_ERR, "\r%lld of %lld CTAs",
+                        (long long)progress->ctas_done, (long long)progress->ctas_total);
     if (progress->ctas_done > 0) {
         double left = (double)(progress->ctas_total - progress->ctas_done) / rate;
-        grout_session__print(line->session, GROUT_STREAM_ERR, ", %.0f a second, %.0f s left", rate,
-                             left);
+        grout_session__draw(line->session, GROUT_STREAM_ERR, ", %.0f a second, %.0f s left", rate,
+                            left);
     } else {
-        grout_session__print(line->session, GROUT_STREAM_ERR, ", %.1f million operations",
-                             (double)progress->steps * 1e-6);
+        grout_session__draw(line->session, GROUT_STREAM_ERR, ", %.1f million operations",
+                            (double)progress->steps * 1e-6);
     }
-    grout_session__print(line->session, GROUT_STREAM_ERR, "\x1b[K");
+    grout_session__draw(line->session, GROUT_STREAM_ERR, "\x1b[K");
     line->shown = now;
 }
 
@@ -75,7 +75,7 @@ bool grout_progress_line__step(grout_progress_line *line, const grout_progress *
 
 void grout_progress_line__clear(grout_progress_line *line) {
     if (line->shown > 0) {
-        grout_session__print(line->session, GROUT_STREAM_ERR, "\r\x1b[K");
+        grout_session__draw(line->session, GROUT_STREAM_ERR, "\r\x1b[K");
         line->shown = 0;
     }
 }

@@ -31,8 +31,12 @@ bool grout_session__is_over(const grout_session *session) {
     return grout_deadline__find_cut(session->deadline) != GROUT_CUT_NONE;
 }
 
-void grout_session__write(grout_session *session, grout_stream stream, const void *data,
-                          size_t size) {
+void grout_text__add_name(grout_text *text, const char *name) {
+    grout_text_add_visible(text, name, strlen(name), GROUT_KEEP_NOTHING);
+}
+
+static void write_bytes(grout_session *session, grout_stream stream, const char *data,
+                        size_t size) {
     grout_text reason = {0};
     grout_stage__wipe(session);
     if (size > 0 && !session->host->write(session->host->payload, stream, data, size, &reason) &&
@@ -42,6 +46,22 @@ void grout_session__write(grout_session *session, grout_stream stream, const voi
         reason = (grout_text){0};
     }
     grout_text_free(&reason);
+}
+
+/* The last look at what leaves: whatever a text was made of, nothing in it steers a terminal or the
+ * log of a workflow but colours, and annotations where they are asked for. */
+static void write_shown(grout_session *session, grout_stream stream, const char *data,
+                        size_t size) {
+    bool has_commands = session->is_github && stream == GROUT_STREAM_OUT;
+    grout_text shown = {0};
+    grout_text_add_visible(&shown, data, size,
+                           GROUT_KEEP_TABS | GROUT_KEEP_LINES | GROUT_KEEP_COLORS |
+                               (has_commands ? GROUT_KEEP_COMMANDS : 0u));
+    if (shown.failed) {
+        (void)grout_diags_add_oom(session->diags);
+    }
+    write_bytes(session, stream, shown.data, shown.failed ? 0 : shown.size);
+    grout_text_free(&shown);
 }
 
 /* Formats into a text; one that is too long for a line of ours needs a second look at its
@@ -64,13 +84,33 @@ static void add_formatted(grout_text *out, const char *format, va_list arguments
     va_end(again);
 }
 
+/* A text that is one line, whatever is in it. */
+static grout_text make_line(const char *format, va_list arguments) {
+    grout_text text = {0}, line = {0};
+    add_formatted(&text, format, arguments);
+    bool is_whole = text.size > 0 && text.data[text.size - 1] == '\n';
+    grout_text_add_visible(&line, text.data, text.size - (is_whole ? 1u : 0u), GROUT_KEEP_TABS);
+    grout_text_add(&line, "%s", is_whole ? "\n" : "");
+    grout_text_free(&text);
+    return line;
+}
+
 void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    grout_text line = make_line(format, arguments);
+    va_end(arguments);
+    write_bytes(session, stream, line.data, line.size);
+    grout_text_free(&line);
+}
+
+void grout_session__draw(grout_session *session, grout_stream stream, const char *format, ...) {
     grout_text text = {0};
     va_list arguments;
     va_start(arguments, format);
     add_formatted(&text, format, arguments);
     va_end(arguments);
-    grout_session__write(session, stream, text.data, text.size);
+    write_bytes(session, stream, text.data, text.size);
     grout_text_free(&text);
 }
 
@@ -79,9 +119,21 @@ void grout_session__flush(grout_session *session, grout_stream stream, grout_tex
     if (text->failed) {
         (void)grout_diags_add_oom(session->diags);
     }
-    grout_session__write(session, stream, text->data, text->size);
+    write_shown(session, stream, text->data, text->size);
     grout_text_free(text);
     *text = (grout_text){0};
+}
+
+void grout_session__flush_exact(grout_session *session, grout_stream stream, grout_text *text) {
+    if (session->host->is_terminal(session->host->payload, stream)) {
+        grout_session__flush(session, stream, text);
+        return;
+    }
+    if (text->failed) {
+        (void)grout_diags_add_oom(session->diags);
+    }
+    write_bytes(session, stream, text->data, text->size);
+    grout_text_free(text);
 }
 
 static bool wants_color(const grout_session *session, grout_stream stream) {
@@ -113,12 +165,11 @@ void grout_session__flush_prose(grout_session *session, grout_stream stream, gro
 }
 
 void grout_session__note(grout_session *session, const char *format, ...) {
-    grout_text text = {0};
     va_list arguments;
     va_start(arguments, format);
-    add_formatted(&text, format, arguments);
+    grout_text line = make_line(format, arguments);
     va_end(arguments);
-    grout_session__flush_prose(session, GROUT_STREAM_ERR, &text, 4);
+    grout_session__flush_prose(session, GROUT_STREAM_ERR, &line, 4);
 }
 
 size_t grout_session__get_page_width(const grout_session *session, size_t most) {

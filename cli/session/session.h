@@ -40,17 +40,24 @@ void grout_session__begin_timeout(grout_session *session);
 /* Whether the session's deadline is over. */
 bool grout_session__is_over(const grout_session *session);
 
+/* Adds a name of unknown origin, such as a file's, to a line. */
+void grout_text__add_name(grout_text *text, const char *name);
+
 /* The place of what is in no file. */
 extern const grout_place grout_nowhere;
 
-/* Writes to stdout or stderr. What stdout does not take is write_failed. */
-void grout_session__write(grout_session *session, grout_stream stream, const void *data,
-                          size_t size);
-/* The same with a format. */
+/* Writes a line to stdout or stderr, or a part of one: what it is made of may be of any origin, and
+ * begins no other line. */
 void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...)
     GROUT_PRINTF(3, 4);
-/* Writes a text and empties it. */
+/* Writes what steers a terminal. */
+void grout_session__draw(grout_session *session, grout_stream stream, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+/* Writes lines and empties the text. What a line holds is made visible once more; that none of it
+ * begins a line is for who makes the text. */
 void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text);
+/* The same for a text that a program reads: byte for byte, but to a terminal. */
+void grout_session__flush_exact(grout_session *session, grout_stream stream, grout_text *text);
 /* How text looks on a stream: colours by --color, NO_COLOR and whether it is a terminal, and the
  * terminal's width. */
 grout_render_options grout_session__get_look(const grout_session *session, grout_stream stream);
@@ -58,7 +65,7 @@ grout_render_options grout_session__get_look(const grout_session *session, grout
  * on stands 'hang' columns further. */
 void grout_session__flush_prose(grout_session *session, grout_stream stream, grout_text *text,
                                 size_t hang);
-/* Writes a remark of one line, or of several, to stderr, as prose. */
+/* Writes a remark of one line to stderr, as prose. */
 void grout_session__note(grout_session *session, const char *format, ...) GROUT_PRINTF(2, 3);
 /* Columns of a page on stdout: those of a terminal, but at most as many as a reader likes. */
 size_t grout_session__get_page_width(const grout_session *session, size_t most);

@@ -64,19 +64,24 @@ void grout_stage__draw(const grout_session *session) {
         now - outermost->drawn_at < GROUT_PROGRESS_REDRAW_SECONDS) {
         return;
     }
-    grout_text words = {0}, line = {0};
+    grout_text words = {0}, shown = {0}, line = {0};
     add_words(session->stage, &words);
+    grout_text_add_visible(&shown, words.data, words.size, GROUT_KEEP_NOTHING);
     /* A line that wraps could not be wiped. */
     uint32_t columns = host->get_columns(host->payload, GROUT_STREAM_ERR);
     size_t most = columns > 1 ? columns - 1 : 79;
-    grout_text_add(&line, "\r%.*s\x1b[K", (int)(words.size < most ? words.size : most),
-                   words.data == NULL ? "" : words.data);
+    size_t size = shown.size < most ? shown.size : most;
+    while (size > 0 && size < shown.size && ((unsigned char)shown.data[size] & 0xc0) == 0x80) {
+        size--; /* not within a character */
+    }
+    grout_text_add(&line, "\r%.*s\x1b[K", (int)size, shown.data == NULL ? "" : shown.data);
     if (line.data != NULL) {
         (void)host->write(host->payload, GROUT_STREAM_ERR, line.data, line.size, NULL);
         outermost->is_drawn = true;
         outermost->drawn_at = now;
     }
     grout_text_free(&words);
+    grout_text_free(&shown);
     grout_text_free(&line);
 }
 

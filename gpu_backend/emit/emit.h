@@ -21,11 +21,11 @@ void grout_emit__declare_extern(const grout_module *module, const grout_op *op, 
 
 /* ---- printf (emit_print.c) ---- */
 
-/* printf's conversion of an element of an operand, the argument for it, and a character of the
- * format. */
+/* printf's conversion of an element of an operand, the argument for it, and a part of the format:
+ * as the interpreter prints it. */
 const char *grout_emit__conversion(grout_emitter *e, const grout_operand *operand);
 void grout_emit__printed(grout_emitter *e, const grout_operand *operand, const char *index);
-void grout_emit__escaped(grout_emitter *e, char byte);
+void grout_emit__format(grout_emitter *e, const char *text, size_t size);
 
 /* ---- boxes that TMA reaches through a tensor map (emit_copy.c) ---- */
 

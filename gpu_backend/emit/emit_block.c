@@ -4,6 +4,7 @@
 
 #include "goes_on.h"
 #include "invariant.h"
+#include "line_name.h"
 #include "tensor.h"
 
 #include <inttypes.h>
@@ -14,12 +15,7 @@ static void write_directive(grout_emitter *e, const grout_op *op) {
         return;
     }
     grout_text_add(e->out, "#line %" PRIu32 " \"", place.line);
-    for (const char *p = place.file; *p != '\0'; p++) {
-        if (*p == '"' || *p == '\\') {
-            grout_text_add_bytes(e->out, "\\", 1);
-        }
-        grout_text_add_bytes(e->out, *p == '\n' ? "?" : p, 1);
-    }
+    grout_line_name__add(e->out, place.file);
     grout_text_add_bytes(e->out, "\"\n", 2);
 }
 

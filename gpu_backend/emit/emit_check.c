@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Each lane waits, so the thread does. */
 void grout_emit__delay(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -66,17 +67,18 @@ static void add_format(grout_emitter *e, const grout_op *op) {
     const grout_operand *condition = grout_module_get_operand(e->module, op, 0);
     const char *text =
         grout_module_get_string(e->module, grout_module_get_operand(e->module, op, 1)->id);
-    uint32_t next = 2;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (p[0] != '{' || p[1] != '}' || next >= op->operand_count) {
-            grout_emit__escaped(e, *p);
-            continue;
+    for (uint32_t next = 2; *text != '\0'; next++) {
+        const char *hole = next < op->operand_count ? strstr(text, "{}") : NULL;
+        size_t size = hole == NULL ? strlen(text) : (size_t)(hole - text);
+        grout_emit__format(e, text, size);
+        if (hole == NULL) {
+            break;
         }
-        const grout_operand *operand = grout_module_get_operand(e->module, op, next++);
+        text = hole + 2;
+        const grout_operand *operand = grout_module_get_operand(e->module, op, next);
         grout_emit__add(e, "%s",
                         has_element(e, condition, operand) ? grout_emit__conversion(e, operand)
                                                            : "(in another layout)");
-        p++;
     }
 }
 

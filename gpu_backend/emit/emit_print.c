@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "visible.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static const char *get_conversion(grout_dtype dtype, const char **cast_out) {
     return "?";
 }
 
-void grout_emit__escaped(grout_emitter *e, char byte) {
+static void add_escaped(grout_emitter *e, char byte) {
     if (byte == '%') {
         grout_emit__add(e, "%%%%");
     } else if (byte == '"' || byte == '\\') {
@@ -37,6 +39,18 @@ void grout_emit__escaped(grout_emitter *e, char byte) {
     } else {
         grout_emit__add(e, "%c", byte);
     }
+}
+
+void grout_emit__format(grout_emitter *e, const char *text, size_t size) {
+    grout_text shown = {.allocator = grout_module_get_allocator(e->module)};
+    grout_visible__add_print(&shown, text, size);
+    if (shown.failed) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+    }
+    for (size_t i = 0; i < shown.size && !shown.failed; i++) {
+        add_escaped(e, shown.data[i]);
+    }
+    grout_text_free(&shown);
 }
 
 static grout_dtype get_dtype(const grout_emitter *e, const grout_operand *operand) {
@@ -59,19 +73,20 @@ void grout_emit__printed(grout_emitter *e, const grout_operand *operand, const c
 
 /* The text; each {} becomes a conversion, or the type of an array, whose elements follow. */
 static void add_format(grout_emitter *e, const grout_op *op, const char *text) {
-    uint32_t next = 1;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (p[0] != '{' || p[1] != '}' || next >= op->operand_count) {
-            grout_emit__escaped(e, *p);
-            continue;
+    for (uint32_t next = 1; *text != '\0'; next++) {
+        const char *hole = next < op->operand_count ? strstr(text, "{}") : NULL;
+        size_t size = hole == NULL ? strlen(text) : (size_t)(hole - text);
+        grout_emit__format(e, text, size);
+        if (hole == NULL) {
+            break;
         }
-        const grout_operand *operand = grout_module_get_operand(e->module, op, next++);
+        text = hole + 2;
+        const grout_operand *operand = grout_module_get_operand(e->module, op, next);
         if (grout_emit__is_spread(e, operand)) {
             grout_emit__add(e, "<array>");
         } else {
             grout_emit__add(e, "%s", grout_emit__conversion(e, operand));
         }
-        p++;
     }
 }
 

@@ -165,6 +165,25 @@ GROUT_API void grout_text_add(grout_text *text, const char *format, ...) GROUT_P
 GROUT_API void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size);
 GROUT_API void grout_text_free(grout_text *text);
 
+/* What grout_text_add_visible leaves as it is. */
+enum {
+    GROUT_KEEP_NOTHING = 0,
+    GROUT_KEEP_TABS = 1,
+    GROUT_KEEP_LINES = 2,    /* LF and CRLF */
+    GROUT_KEEP_COMMANDS = 4, /* what the log of a workflow would take for a command */
+    GROUT_KEEP_COLORS = 8    /* of a terminal: ESC [ .. m */
+};
+
+/*
+ * Adds a text of unknown origin, such as a file's name or a comment, as it may stand before a user:
+ * control characters (C0, DEL, C1), marks that turn the direction of writing (U+061C, U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069), separators of lines (U+2028, U+2029) and bytes that
+ * are no UTF-8 become \n, \x1b, \u202e and the like; so does a character of what a workflow takes
+ * for a command, '::' where a word begins and '##[' or '##word['. keep: GROUT_KEEP_... together.
+ */
+GROUT_API void grout_text_add_visible(grout_text *text, const char *bytes, size_t size,
+                                      uint32_t keep);
+
 typedef struct grout_render_options {
     bool color;     /* ANSI colours */
     uint32_t width; /* columns at which text is wrapped, and source lines are cut; 0: nowhere */
@@ -181,6 +200,9 @@ typedef struct grout_render_options {
  *         |   ^~~~~~
  *     note: MESSAGE
  *     help: REMEDY
+ *
+ * Names, messages and source lines are made visible (grout_text_add_visible); the lines of a
+ * message begin with "| ", but for the first.
  */
 GROUT_API void grout_diags_render(const grout_diags *diags, const grout_render_options *options,
                                   grout_text *out);

@@ -155,7 +155,9 @@ typedef struct grout_launch {
      * false interrupts the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
     /* What a debug_print says, without the last newline: a line, or several if an array has several
-     * rows. May be NULL. */
+     * rows or the text has newlines. The first begins with the thread, those of an array with
+     * blanks and '[' or '...', the others with "  | "; the text is made visible
+     * (grout_text_add_visible). May be NULL. */
     void (*print)(void *payload, const char *line);
     void *payload;
 } grout_launch;

@@ -5,6 +5,8 @@
  */
 #include "exec.h"
 
+#include "visible.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -128,7 +130,7 @@ static void check_undefined(const grout_cta *cta, uint32_t thread, const grout_i
 }
 
 /* "CTA (x=1), thread wg=0: text", each {} replaced by a value; the rows of an array stand on lines
- * of their own. */
+ * of their own. What the text itself holds cannot be taken for the next line of a report. */
 grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
     grout_machine *machine = cta->machine;
@@ -146,10 +148,10 @@ grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
     for (const char *at = inst->u.text; *at != '\0';) {
         const char *hole = strstr(at, "{}");
         if (hole == NULL || index >= inst->slot_count) {
-            grout_text_add(&line, "%s", at);
+            grout_visible__add_print(&line, at, strlen(at));
             break;
         }
-        grout_text_add_bytes(&line, at, (size_t)(hole - at));
+        grout_visible__add_print(&line, at, (size_t)(hole - at));
         print_value(cta, thread, inst, index++, &line);
         at = hole + 2;
     }

@@ -234,7 +234,7 @@ def test_hostile(folder):
     check_findings(page, report)
     assert page.find("h1")[0]["text"] == path
     line = page.within(page.get("L1"), "code")[0]["text"]
-    assert line == "// </code></ol><script>alert(1)</script> & \"'<!-- \ufffd\ufffd\ufffd -->"
+    assert line == "// </code></ol><script>alert(1)</script> & \"'<!-- \\xff\\xc0\\x01 -->"
     assert path in page.find("title")[0]["text"]
     page, report = check(folder, path, "--sweep", "N=64,128")
     check_findings(page, report)

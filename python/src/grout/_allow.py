@@ -13,7 +13,7 @@ import tokenize
 import typing
 
 from ._diagnostics import GroutError
-from ._library import lib
+from ._library import lib, visible
 from ._severity import is_finding
 
 COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*')
@@ -60,7 +60,7 @@ def read_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
         rules = []
         for comment in line[end:].split("//")[1:]:
             if comment.strip().startswith("allow:"):
-                where = f"{name}:{number}:1"
+                where = f"{visible(name)}:{number}:1"
                 rules += _read_rule(where, comment.strip())
         waiting += rules
         if line[:end].strip():
@@ -98,6 +98,6 @@ def read_python_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]
         codes = [code.strip() for code in rule.group(1).split(",")]
         known = [code for code in codes if lib.grout_diag_find(code.encode()) != lib.GROUT_DIAG_NONE]
         for code in known:
-            _check_code(f"{name}:{number}:1", code)
+            _check_code(f"{visible(name)}:{number}:1", code)
         found += [Allowance(code, number if is_behind_code else line + 1, rule.group(2), name) for code in known]
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 
-from ._library import enumerator, ffi, lib, take_text, text_of
+from ._library import enumerator, ffi, lib, take_text, text_of, visible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Place:
     length: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+        name = visible(self.file)
+        return f"{name}:{self.line}:{self.column}" if self.column else f"{name}:{self.line}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,10 +52,10 @@ class Diagnostic:
 
 
 class GroutError(Exception):
-    """What grout raises. diagnostics: what it said, in its order."""
+    """What grout raises. diagnostics: what it said, in its order. The message steers no terminal, whatever is in it."""
 
     def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic] = ()):
-        super().__init__(message)
+        super().__init__(visible(message, lines=True))
         self.diagnostics: typing.Tuple[Diagnostic, ...] = tuple(diagnostics)
 
 

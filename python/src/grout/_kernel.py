@@ -16,7 +16,7 @@ from ._allow import Allowance, read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
 from ._gpu import Launcher, LaunchOptions
 from ._launch import Options, Progress, Run
-from ._library import ffi, lib, take_text, text_of
+from ._library import ffi, lib, take_text, text_of, visible
 from ._report import Report, make_report
 from ._severity import Levels, describe_levels, read_levels
 
@@ -67,6 +67,7 @@ class Module:
 
     def __init__(self, text: str, name: str):
         data = text.encode()
+        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # a file's may be any bytes
         diags = Diags()
         lib.grout_diags_add_source(diags.list, name.encode(), data, len(data))
         symbolic = lib.grout_parse(name.encode(), data, len(data), diags.list)
@@ -713,6 +714,6 @@ def load(source: typing.Union[str, "os.PathLike[str]"], kernel: typing.Optional[
         return module[kernel]
     if len(module) != 1:
         names = ", ".join(f"'{name}'" for name in module.kernels) or "none"
-        raise GroutError(f"'{module.name}' has {len(module)} kernels: {names}"
+        raise GroutError(f"'{visible(module.name)}' has {len(module)} kernels: {names}"
                          f"{'; say which: load(.., kernel=NAME)' if len(module) else ''}")
     return next(iter(module))

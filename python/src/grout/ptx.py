@@ -14,7 +14,7 @@ import numpy
 
 from . import _arrays
 from ._diagnostics import ArgumentError, Diagnostic, Diags, GroutError, KernelError, RunError
-from ._library import ffi, lib, take_text, text_of
+from ._library import ffi, lib, take_text, text_of, visible
 
 __all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
 
@@ -284,7 +284,7 @@ class Module:
     def run(self, *arguments, **options) -> Stats:
         """Runs the only entry: see Entry.run."""
         if len(self.entries) != 1:
-            raise GroutError(f"'{self.name}' has {len(self.entries)} entries: {', '.join(self.entries) or 'none'}; take "
+            raise GroutError(f"'{visible(self.name)}' has {len(self.entries)} entries: {', '.join(self.entries) or 'none'}; take "
                              "module[NAME].run(..)")
         return next(iter(self)).run(*arguments, **options)
 

@@ -143,12 +143,62 @@ START_TEST(tabs_stay_tabs) {
 }
 END_TEST
 
-START_TEST(characters_count_once_and_bad_bytes_are_replaced) {
+START_TEST(characters_count_once_and_bad_bytes_are_shown) {
     add_source("\xc3\xa9\xff\x01x");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 1), "m");
     expect_rendering("a.grout:1:5: error: m [syntax]\n"
-                     "    1 | \xc3\xa9\xef\xbf\xbd\xef\xbf\xbdx\n"
-                     "      |    ^\n\n");
+                     "    1 | \xc3\xa9\\xff\\x01x\n"
+                     "      |          ^\n\n");
+}
+END_TEST
+
+START_TEST(what_is_marked_may_be_shown_as_more) {
+    add_source("a \xe2\x80\xae\033[1m b ##[error]c");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 4), "m");
+    expect_rendering("a.grout:1:3: error: m [syntax]\n"
+                     "    1 | a \\u202e\\x1b[1m b #\\x23[error]c\n"
+                     "      |   ^~~~~~~~~~\n\n");
+}
+END_TEST
+
+/* Neither a name nor a message begins a line as a report does. */
+START_TEST(names_and_messages_begin_no_line) {
+    const grout_place place = {"a\n::x\t\033", 1, 1, 1};
+    (void)grout_diags_add_source(diags, place.file, "text\n", 5);
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place, "m\n@k: clean\n  covered: \xff");
+    grout_diags_note(diags, place, "n\n::error::");
+    grout_diags_help(diags, "h\r\n##[group]");
+    expect_rendering("a\\n:\\x3ax\\t\\x1b:1:1: error: m\n"
+                     "      | @k: clean\n"
+                     "      |   covered: \\xff [syntax]\n"
+                     "    1 | text\n"
+                     "      | ^ n\n"
+                     "      |   | :\\x3aerror::\n"
+                     "  help: h\\r\n"
+                     "      | #\\x23[group]\n\n");
+}
+END_TEST
+
+/* A line that is shown as more columns than it has bytes is cut like any other. */
+START_TEST(long_lines_of_controls_are_cut_around_the_caret) {
+    char text[401];
+    memset(text, '\033', sizeof text);
+    memcpy(text + 200, "HERE", 4);
+    text[400] = '\0';
+    for (uint32_t column = 1; column <= 401; column += 25) {
+        grout_text shown = {0};
+        add_source(text);
+        (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, column, 1), "m");
+        grout_diag_render(grout_diags_get(diags, grout_diags_count(diags) - 1), diags, NULL,
+                          &shown);
+        const char *line = strchr(shown.data, '\n') + 1;
+        const char *carets = strchr(line, '\n') + 1;
+        ck_assert_uint_lt((size_t)(carets - line), 185);
+        size_t at = strcspn(carets, "^");
+        ck_assert_uint_lt(at, (size_t)(carets - line));
+        ck_assert(column == 401 || strncmp(line + at, column == 201 ? "H" : "\\x1b", 1) == 0);
+        grout_text_free(&shown);
+    }
 }
 END_TEST
 
@@ -300,7 +350,10 @@ int main(void) {
     tcase_add_test(tcase, text_is_wrapped_at_the_width);
     tcase_add_test(tcase, source_lines_are_cut_at_the_width);
     tcase_add_test(tcase, tabs_stay_tabs);
-    tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_replaced);
+    tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_shown);
+    tcase_add_test(tcase, what_is_marked_may_be_shown_as_more);
+    tcase_add_test(tcase, names_and_messages_begin_no_line);
+    tcase_add_test(tcase, long_lines_of_controls_are_cut_around_the_caret);
     tcase_add_test(tcase, spans_end_with_their_line);
     tcase_add_test(tcase, long_lines_are_cut_around_the_caret);
     tcase_add_test(tcase, places_may_lack_parts);

@@ -7,6 +7,7 @@ import functools
 import html
 import typing
 
+from .._library import visible
 from .._report import Report
 from . import _jax, _series
 from ._device import pretend
@@ -89,8 +90,11 @@ class PallasReport:
     def __str__(self) -> str:
         if not self.calls:
             return "no kernel for Mosaic GPU was called"
-        notes = "".join(f"\nincomplete: {gap}" for gap in self.gaps) + "".join(f"\nnote: {note}" for note in self.notes)
+        notes = "".join(f"\n{line}" for line in self._list_notes())
         return "\n\n".join(map(str, self.reports)) + notes
+
+    def _list_notes(self) -> typing.List[str]:
+        return [f"incomplete: {visible(gap)}" for gap in self.gaps] + [f"note: {visible(note)}" for note in self.notes]
 
     def __repr__(self) -> str:
         return f"<grout.pallas.PallasReport {self.verdict}: {len(self.calls)} calls, {len(self.findings)} findings>"
@@ -99,10 +103,8 @@ class PallasReport:
         """To the terminal, in colours."""
         for report in self.reports:
             report.show()
-        for gap in self.gaps:
-            print(f"incomplete: {gap}")
-        for note in self.notes:
-            print(f"note: {note}")
+        for line in self._list_notes():
+            print(line)
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>incomplete: {html.escape(gap)}</p>" for gap in self.gaps)
