@@ -35,8 +35,9 @@ typedef enum outcome {
 typedef struct writer {
     const grout_output_file *file;
     place to;
-    int folder; /* of the end; -1: it is not open */
-    int old;    /* what is there, open; -1: nothing */
+    int folder;   /* of the end; -1: it is not open */
+    int old;      /* what is there, open; -1: nothing */
+    bool is_torn; /* neither the old bytes nor the new ones are all there */
 } writer;
 
 static bool fail(grout_text *reason, int code) {
@@ -155,7 +156,10 @@ static void draw_name(char name[static NAME_SIZE]) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     unsigned char random[NAME_SIZE - sizeof TEMPORARY] = {0};
 #ifdef __linux__
-    (void)getrandom(random, sizeof random, 0);
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        const pid_t process = getpid();
+        memcpy(random, &process, sizeof process);
+    }
 #else
     arc4random_buf(random, sizeof random);
 #endif
@@ -320,9 +324,14 @@ static bool write_over(const writer *w) {
            ftruncate(w->old, (off_t)size) == 0 && (w->file->is_cached || fsync(w->old) == 0);
 }
 
+static bool put_back(const writer *w, const char *data, size_t size) {
+    return data != NULL && lseek(w->old, 0, SEEK_SET) == 0 && write_all(w->old, data, size) &&
+           ftruncate(w->old, (off_t)size) == 0;
+}
+
 /* The old bytes come back if the new ones cannot all be written. A process that is killed meanwhile
  * leaves a part of both: there is no other way here. */
-static outcome write_in_place(const writer *w) {
+static outcome write_in_place(writer *w) {
     if (!has_room(w->old, count_bytes(w->file))) {
         return OUTCOME_FAILED;
     }
@@ -330,10 +339,7 @@ static outcome write_in_place(const writer *w) {
     char *data = read_old(w->old, &size);
     bool is_good = write_over(w);
     int code = errno;
-    if (!is_good && data != NULL && lseek(w->old, 0, SEEK_SET) == 0 &&
-        write_all(w->old, data, size)) {
-        (void)ftruncate(w->old, (off_t)size);
-    }
+    w->is_torn = !is_good && !put_back(w, data, size);
     grout__free(data);
     errno = code;
     return is_good ? OUTCOME_DONE : OUTCOME_FAILED;
@@ -463,6 +469,7 @@ bool grout_output_file__write(const grout_output_file *file, grout_text *reason)
     int code = errno;
     if (end != OUTCOME_DONE && code != ECANCELED) {
         (void)explain(&w.to, code, reason);
+        grout_text_add(reason, "%s", w.is_torn ? "; a part of it is overwritten" : "");
     }
     close_quietly(w.folder);
     close_quietly(w.old);

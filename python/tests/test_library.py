@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library is the one that the package was built for, and shows its public functions alone."""
+import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -55,6 +57,13 @@ def test_only_public_functions_are_visible():
                if len(line.split()) > 7 and line.split()[6] not in ("UND", "Ndx") and line.split()[4] != "LOCAL"]
     assert len(defined) > 400
     assert [name for name in defined if not name.startswith("grout_") or "__" in name] == []
+
+
+@pytest.mark.skipif("_native" not in _library.PATH, reason="not the library of the wheel")
+def test_the_library_is_hardened():
+    program = pathlib.Path(__file__).resolve().parents[2] / "tests" / "hardened" / "hardened.py"
+    done = subprocess.run([sys.executable, program, _library.PATH], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_files_are_written_whole(tmp_path):
