@@ -372,9 +372,32 @@ static bool write_text(grout_session *session, const char *path, bool is_named,
     return true;
 }
 
+/* A line of a schedule is words: a value of an option is one of them. */
+static bool check_values(grout_session *session) {
+    const grout_options *options = &session->options;
+    for (size_t i = 0; i < options->use_count; i++) {
+        const char *value = options->uses[i].value;
+        if (is_kept(options->uses[i].id) && value[strcspn(value, " \t\r\n")] != '\0') {
+            grout_text name = {0};
+            grout_option__print_name(options->uses[i].id, &name);
+            grout_diags_add(
+                session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                "a schedule cannot keep the value of %s, '%.200s': there is a blank in it",
+                name.data == NULL ? "" : name.data, value);
+            grout_diags_help(session->diags, "give the file a name without one");
+            grout_text_free(&name);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
                                 const grout_schedule_text *what) {
     grout_text text = {0};
+    if (!check_values(session)) {
+        return false;
+    }
     print_file(session, what, &text);
     bool is_good = text.data == NULL || text.failed ? grout_diags_add_oom(session->diags)
                                                     : write_text(session, path, is_named, &text);

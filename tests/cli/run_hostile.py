@@ -225,7 +225,13 @@ def test_schedules_write_nothing(folder):
     with open(f"{folder}/s.schedule", encoding="utf-8") as file:
         text = file.read()
     assert "option --input x=x.npy\n" in text and "option --input lock=zeros\n" in text and "out.npy" not in text, text
+    # A name with blanks is no word of a line, and one with a newline would be more lines.
     os.remove(f"{folder}/out.npy")
+    for name in ("a b.npy", "a\noption --seed 3\nb.npy"):
+        npy(f"{folder}/{name}", 1, 2)
+        done = run("check", "k.grout", "--input", f"x={name}", "--save-schedule", "odd.schedule", cwd=folder)
+        assert done.returncode == 2 and "cannot keep the value of --input" in done.stderr, done
+        assert not os.path.exists(f"{folder}/odd.schedule")
     older = text.replace("--input x=x.npy", "--inout x=x.npy:out.npy:f32")
     for schedule in (text, older):
         write(f"{folder}/s.schedule", schedule)
