@@ -366,7 +366,7 @@ static bool waits(const grout_output_file *output) {
 
 /* The same for a pipe, which may have no reader yet. */
 static int await_reader(const writer *w) {
-    const struct timespec pause = {.tv_nsec = LOOK_EACH * 1000000};
+    const struct timespec pause = {.tv_nsec = (long)LOOK_EACH * 1000000};
     int file = -1;
     do {
         file = openat(grout_place__get_base(w->file->folder), w->to.path.data,

@@ -111,7 +111,8 @@ typedef struct grout_gpu_plan {
     uint32_t mma_object_count;
     uint8_t arch;           /* grout_arch of the code */
     bool changes_registers; /* set_max_registers */
-    bool tells_of_ends; /* a relaxed edge tells its CTA what is over: of engines, grids, mbarriers */
+    bool
+        tells_of_ends; /* a relaxed edge tells its CTA what is over: of engines, grids, mbarriers */
     /* Tensor memory: columns that the kernel allocates at once, a power of two, 0: it has none; the
      * CTAs that multiply together, 1 or 2; and where in SMEM GROUT_GPU_TENSOR_BYTES are for it: the
      * mbarrier of the end, then the address of the columns. */
