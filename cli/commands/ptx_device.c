@@ -481,7 +481,7 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
             .parameter_bytes = work->parameter_bytes,
             .seed = order.seed,
             .timing = order.timing,
-            .steps_max =
+            .max_steps =
                 grout_options__get_count(&work->session->options, GROUT_OPTION_MAX_STEPS, 0),
             .finds_races = grout_options__has(&work->session->options, GROUT_OPTION_RUN_CHECK)};
         get_numbers(work->manifest, "grid", plan.grid, 3);

@@ -10,6 +10,7 @@
 #define GROUT_INTERP_H
 
 #include "grout/observe.h"
+#include "grout/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,11 +68,6 @@ typedef enum grout_numerics { GROUT_NUMERICS_FAST, GROUT_NUMERICS_EXACT } grout_
 GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
 GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
 GROUT_API bool grout_numerics_find(const char *text, grout_numerics *numerics_out);
-
-typedef struct grout_progress {
-    int64_t ctas_done, ctas_total;
-    uint64_t steps;
-} grout_progress;
 
 #define GROUT_OBSERVERS_MAX 8
 

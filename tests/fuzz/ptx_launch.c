@@ -173,7 +173,7 @@ ptx_launch_end ptx_launch_run(const grout_ptx_module *module, const char *name, 
                                .seed = number,
                                .timing = (grout_ptx_timing)(number / 2 % 3),
                                .finds_races = number / 6 % 2 == 1,
-                               .steps_max = STEPS_MAX};
+                               .max_steps = STEPS_MAX};
     choose_block(module, name, number, launch.block);
     if (uses(module, PTX_WORD_NONE, PTX_OP_MAPA)) {
         launch.cluster[0] = CTAS;

@@ -194,7 +194,7 @@ class Launch:
         launch = ffi.new("grout_ptx_launch *", {
             "module": module.pointer, "entry": name, "memory": memory.pointer, "grid": _make_sizes("grid", self.grid),
             "block": _make_sizes("block", self.block), "dynamic_shared_bytes": self.shared_bytes, "parameters": data,
-            "parameter_bytes": len(parameters), "seed": self.seed, "steps_max": self.max_steps,
+            "parameter_bytes": len(parameters), "seed": self.seed, "max_steps": self.max_steps,
             "finds_races": self.find_races,
             "timing": getattr(lib, f"GROUT_PTX_TIMING_{TIMINGS[self.timing]}")})
         if self.cluster is not None:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { CALLS = 9, CTAS = 300, THREADS = 32 };
+static const ptx_means means = {.allocator = NULL};
 
 #define HEAD ".version 9.0\n.target sm_100a\n.address_size 64\n"
 #define REGISTERS                                                                       \
@@ -15,7 +16,7 @@ enum { CALLS = 9, CTAS = 300, THREADS = 32 };
     ".shared .align 16 .b8 s[1024]; mov.u32 %r7, %tid.x; mov.u32 %r6, bar; mov.u32 %r5, s;\n"
 typedef struct shape {
     uint32_t grid, threads;
-    uint64_t steps_max;
+    uint64_t max_steps;
     bool finds_races;
 } shape;
 
@@ -31,7 +32,7 @@ static bool run(const char *text, shape how, grout_diags *diags) {
                                      .parameters = &address,
                                      .parameter_bytes = sizeof address,
                                      .timing = GROUT_PTX_TIMING_EARLY,
-                                     .steps_max = how.steps_max,
+                                     .max_steps = how.max_steps,
                                      .finds_races = how.finds_races};
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     grout_ptx_memory_free(memory);
@@ -125,7 +126,7 @@ END_TEST
 /* What takes too long, or too much memory, to be reached by a run: counters that stand at the end.
  */
 START_TEST(times) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     uint32_t time = UINT32_MAX - 1;
     ck_assert(order != NULL);
     ck_assert_uint_eq(grout_ptx__tick(order, &time), UINT32_MAX - 1);
@@ -138,7 +139,7 @@ START_TEST(times) {
 END_TEST
 
 START_TEST(tensor_maps) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cells[2];
     memset(cells, 0, sizeof cells);
     ck_assert(order != NULL);
@@ -154,7 +155,7 @@ START_TEST(tensor_maps) {
 END_TEST
 
 START_TEST(accesses) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cell;
     const ptx_actor actor = {0, 0, 1};
     const ptx_touch touch = {
