@@ -143,7 +143,7 @@ START_TEST(memory_is_counted) {
     const uint64_t peak = result.peak_bytes;
     expect(TWINS, (bounds){NULL, peak, finds_races, 9}, GROUT_DIAG_NONE, &result);
     ck_assert_uint_eq(result.peak_bytes, peak);
-    for (uint64_t limit = peak - 1; limit > 0; limit -= limit / 40 + 1) {
+    for (uint64_t limit = peak - 1; limit > 0; limit -= limit / 10 + 1) {
         expect(TWINS, (bounds){NULL, limit, finds_races, 9}, GROUT_DIAG_OUT_OF_MEMORY, &result);
         ck_assert_uint_le(result.peak_bytes, limit);
     }
@@ -224,7 +224,7 @@ START_TEST(parsing_ends_and_is_bounded) {
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
     patience all = {.calls_max = UINT64_MAX};
-    add_entries(&text, 200);
+    add_entries(&text, 60);
     grout_ptx_module *module = parse(&text, &all, 0, diags);
     ck_assert_ptr_nonnull(module);
     ck_assert_uint_gt(all.calls, 10);
@@ -236,7 +236,7 @@ START_TEST(parsing_ends_and_is_bounded) {
         ck_assert_uint_eq(it.calls, calls + 1);
     }
     uint64_t limit = 1;
-    for (; (module = parse(&text, NULL, limit, diags)) == NULL; limit += limit / 8 + 1) {
+    for (; (module = parse(&text, NULL, limit, diags)) == NULL; limit += limit / 3 + 1) {
         expect_no_module(&text, NULL, limit, GROUT_DIAG_OUT_OF_MEMORY);
     }
     ck_assert_uint_gt(limit, text.size);
@@ -248,7 +248,7 @@ END_TEST
 
 /* A module of many entries costs a run of one of them little more than that entry. */
 START_TEST(one_of_many_entries_runs_alone) {
-    enum { ENTRIES = 3000 };
+    enum { ENTRIES = 500 };
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
     add_entries(&text, ENTRIES);
