@@ -149,6 +149,7 @@ typedef struct ptx_instructions {
 struct ptx_machine {
     const grout_ptx_launch *launch;
     grout_diags *diags;
+    grout_diags *asked;  /* whether the run goes on: the caller's list */
     grout_limited *heap; /* what the machine allocates, of a second run too */
     grout_pulse *pulse;
     ptx_code *code;

@@ -1,6 +1,7 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "float_env.h"
+#include "goes_on.h"
 #include "observe.h"
 #include "registers.h"
 #include "schedule.h"
@@ -9,6 +10,7 @@
 #include <string.h>
 
 enum { THREADS_MAX = 1024, CLUSTER_MAX = 16, CTAS_MAX = 1 << 24 };
+enum { GRID_YZ_MAX = 65535, BLOCK_Z_MAX = 64 }; /* PTX ISA 9.1, 10.1 and 10.6: %tid, %ctaid */
 
 static bool refuse(grout_diags *diags, const char *what, uint64_t value) {
     grout_place nowhere = {.file = NULL};
@@ -38,6 +40,9 @@ static uint64_t get_most_threads(const ptx_function *function) {
 
 static bool check_sizes(ptx_machine *machine, const ptx_function *function) {
     uint64_t threads = 1, ctas = 1, cluster = 1;
+    if (machine->block[2] > BLOCK_Z_MAX) {
+        return refuse(machine->diags, "a CTA has at most 64 threads along z", machine->block[2]);
+    }
     for (uint32_t i = 0; i < 3; i++) {
         threads *= machine->block[i];
         ctas *= machine->grid[i];
@@ -47,6 +52,10 @@ static bool check_sizes(ptx_machine *machine, const ptx_function *function) {
         }
         if (ctas > CTAS_MAX) {
             return refuse(machine->diags, "a grid has at most 2^24 CTAs here", ctas);
+        }
+        if (i > 0 && machine->grid[i] > GRID_YZ_MAX) {
+            return refuse(machine->diags, "a grid has at most 65535 CTAs along y and z",
+                          machine->grid[i]);
         }
         if (cluster > CLUSTER_MAX || machine->grid[i] % machine->cluster[i] != 0) {
             return refuse(machine->diags, "a grid is made of whole clusters, of at most 16 CTAs",
@@ -183,6 +192,7 @@ bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
     launch.max_steps = machine->steps * STEPS_TIMES + STEPS_MORE;
     ptx_machine other = {.launch = &launch,
                          .diags = diags,
+                         .asked = machine->asked,
                          .heap = machine->heap,
                          .pulse = machine->pulse,
                          .steps_before = machine->steps,
@@ -221,6 +231,12 @@ static bool keep_initial(const ptx_machine *machine, grout_ptx_memory **initial_
 /* The machine that runs now: a second run goes on where the first one has ended. */
 static bool ask_launch(void *payload) {
     const ptx_machine *machine = payload;
+    if (!grout_diags__ask(machine->asked, "the PTX was run")) {
+        return false;
+    }
+    if (machine->launch->progress == NULL) {
+        return true;
+    }
     const bool is_second = machine->steps_before > 0;
     const grout_progress progress = {.ctas_done =
                                          is_second ? machine->cta_count : machine->ctas_done,
@@ -237,7 +253,10 @@ static void explain_end(const ptx_machine *machine, bool is_right) {
                          "the machine may take %llu bytes beside the arrays (max_memory)",
                          (unsigned long long)machine->heap->limit);
     }
-    if (machine->pulse->is_over) {
+    if (grout_diags__has_ended(machine->diags)) {
+        grout_diags_note(machine->diags, nowhere, "after %llu instructions",
+                         (unsigned long long)machine->steps);
+    } else if (machine->pulse->is_over) {
         grout_diags_add(machine->diags, GROUT_DIAG_INTERRUPTED, nowhere,
                         "the launch's progress callback has ended the run, after %llu instructions",
                         (unsigned long long)machine->steps);
@@ -249,9 +268,10 @@ static void explain_end(const ptx_machine *machine, bool is_right) {
 static bool run(const grout_ptx_launch *launch, grout_ptx_result *result_out, grout_diags *diags) {
     const grout_ptx_module *module = launch->module;
     grout_limited heap;
-    grout_pulse pulse = {.goes_on = NULL};
+    grout_pulse pulse = {.goes_on = ask_launch};
     ptx_machine machine = {.launch = launch,
                            .diags = diags,
+                           .asked = diags,
                            .heap = &heap,
                            .pulse = &pulse,
                            .memory = launch->memory,
@@ -259,9 +279,7 @@ static bool run(const grout_ptx_launch *launch, grout_ptx_result *result_out, gr
                            .raced = PTX_NO_INSTRUCTIONS};
     grout_ptx_memory *initial = NULL;
     grout_limited__init(&heap, launch->allocator, launch->max_memory);
-    if (launch->progress != NULL) {
-        pulse = (grout_pulse){.goes_on = ask_launch, .payload = &machine};
-    }
+    pulse.payload = &machine;
     if (!grout_diags_add_source(diags, module->file, module->text, module->text_size)) {
         return false;
     }

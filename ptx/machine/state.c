@@ -202,24 +202,14 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     warp->index = index;
     warp->register_count = machine->register_count;
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
-<<<<<<< HEAD
-    warp->registers = grout__new(NULL, code->register_bytes, 1);
-    warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
-    warp->halves = grout__new(NULL, code->plane_count, sizeof *warp->halves);
-    warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
-    warp->loaded = grout__new(NULL, code->plane_count, sizeof *warp->loaded);
-    warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
-    if (warp->registers == NULL || warp->defined == NULL || warp->halves == NULL ||
-        warp->flying == NULL || warp->loaded == NULL || warp->local == NULL) {
-=======
     warp->registers = ptx_new(machine, code->register_planes, PTX_PLANE_BYTES);
     warp->defined = ptx_new(machine, code->plane_count, sizeof *warp->defined);
+    warp->halves = ptx_new(machine, code->plane_count, sizeof *warp->halves);
     warp->flying = ptx_new(machine, code->plane_count, sizeof *warp->flying);
     warp->loaded = ptx_new(machine, code->plane_count, sizeof *warp->loaded);
     warp->local = ptx_new(machine, (size_t)2 * PTX_LANES * code->local_bytes, 1);
-    if (warp->registers == NULL || warp->defined == NULL || warp->flying == NULL ||
-        warp->loaded == NULL || warp->local == NULL) {
->>>>>>> 01e4a2ce (Bound parsing and running PTX, and refuse what reached past memory)
+    if (warp->registers == NULL || warp->defined == NULL || warp->halves == NULL ||
+        warp->flying == NULL || warp->loaded == NULL || warp->local == NULL) {
         return false;
     }
     warp->defined[0] = UINT32_MAX;

@@ -1,5 +1,6 @@
 /* parse.c - a text of PTX: what stands outside of bodies. PTX ISA 9.1, chapters 4, 5 and 11.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "goes_on.h"
 #include "parser.h"
 
 #include <string.h>
@@ -445,15 +446,22 @@ static void explain_end(const ptx_parser *parser) {
             (unsigned long long)limited->limit, (size_t)(parser->reader.at - parser->module->text),
             parser->module->text_size);
     }
-    if (parser->pulse.is_over) {
+    if (parser->pulse.is_over && !grout_diags__has_ended(parser->diags)) {
         grout_diags_add(parser->diags, GROUT_DIAG_INTERRUPTED,
                         grout_ptx__get_place(parser->module, parser->token.place),
                         "the progress callback has ended the parsing");
     }
 }
 
+/* The list of diagnostics, and the callback. */
 static bool ask_bounds(void *payload) {
     const ptx_parser *parser = payload;
+    if (!grout_diags__ask(parser->diags, "the PTX was read")) {
+        return false;
+    }
+    if (parser->bounds->progress == NULL) {
+        return true;
+    }
     const grout_progress progress = {.steps = (uint64_t)(parser->reader.at - parser->module->text)};
     return parser->bounds->progress(parser->bounds->payload, &progress);
 }
@@ -471,16 +479,15 @@ grout_ptx_module *grout_ptx_parse_within(const char *file, const char *text, siz
     static const grout_ptx_bounds none = {.allocator = NULL};
     file = file != NULL ? file : "<ptx>";
     size = text != NULL ? size : 0;
-    ptx_parser parser = {.module = new_module(bounds != NULL ? bounds : &none),
+    bounds = bounds != NULL ? bounds : &none;
+    ptx_parser parser = {.module = new_module(bounds),
                          .bounds = bounds,
                          .diags = diags,
+                         .pulse = {.goes_on = ask_bounds, .payload = &parser},
                          .function = PTX_NO_ID};
     if (parser.module == NULL) {
         grout_diags_add_oom(diags);
         return NULL;
-    }
-    if (bounds != NULL && bounds->progress != NULL) {
-        parser.pulse = (grout_pulse){.goes_on = ask_bounds, .payload = &parser};
     }
     bool is_fitting = size <= UINT32_MAX / 2; /* places are 32-bit offsets */
     bool is_begun = begin_module(&parser, file, text, is_fitting ? size : 0);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 
 from ._library import ffi, lib, text_of
-from ._watch import Watch
+from ._watch import Watch, enter_callback
 
 EXTERNS_MAX = 64  # GROUT_EXTERNS_MAX
 
@@ -48,6 +48,7 @@ def _make_call(bound, op, function, watch: Watch):
     def call(_, arguments, result) -> bool:
         if not watch.look():
             return False
+        enter_callback(watch)
         write(function(*[read(arguments[i]) for i, read in enumerate(readers)]), result)
         return True
 

@@ -16,7 +16,7 @@ from ._diagnostics import ArgumentError, Diags, RunError
 from ._externs import make_externs
 from ._library import ffi, lib, text_of
 from ._limits import read_count, read_flag, read_seconds
-from ._watch import Watch, nested
+from ._watch import Watch, is_nested, nested
 
 SLICE_SECONDS = 0.03
 FIRST_STEPS = 4096
@@ -104,7 +104,7 @@ class Options:
         launch.timing = self.find("timing", lib.grout_timing_find, "grout_timing")
         launch.numerics = self.find("numerics", lib.grout_numerics_find, "grout_numerics")
         launch.seed, launch.sm_count, launch.resident = self.seed, self.sms, self.resident
-        launch.workers, launch.max_steps = self.threads, self.max_steps
+        launch.workers, launch.max_steps = 1 if is_nested() else self.threads, self.max_steps
         launch.track_non_finite, launch.print_whole_arrays = self.non_finite, self.full_arrays
 
     @property
@@ -112,17 +112,23 @@ class Options:
         return self.schedule != "fair" or self.timing == "random"
 
 
+def read_run_options(options: typing.Mapping[str, object]) -> None:
+    """Those of a run among them: raises what is wrong with them before anything is done."""
+    Options(**{field.name: options[field.name] for field in dataclasses.fields(Options)  # type: ignore[arg-type]
+               if field.name in options})
+
+
 class Run:
     """A machine with what it borrows. To be used in a 'with'."""
 
     def __init__(self, bound, options: Options, arguments, observers=(), track_undefined: bool = False,
                  argument_bytes: int = 0, past=ffi.NULL):
+        self._watch = Watch(options.timeout)
         self.diags = Diags(bound.pointer)
         self.options = options
         self.cut: typing.Optional[str] = None
         self.status = lib.GROUT_RUN_FAILED
         self._keep = [bound, arguments, observers]
-        self._watch = Watch(options.timeout)
         self._lines: typing.List[str] = []
         self._total = lib.grout_kernel_get_grid_size(bound.pointer, bound.kernel)
         self._machine = ffi.NULL
@@ -171,7 +177,7 @@ class Run:
         if look == ffi.NULL or self.cut is not None or self.status != lib.GROUT_RUN_DONE:
             return False
         stats = ffi.new("grout_run_stats *", self.raw_stats)
-        with nested():
+        with nested(self._watch):
             is_good = lib.grout_second_look_run(look, checker, stats, exploration, has_looked, self.diags.list)
         self._watch.raise_error()
         if not is_good:
@@ -180,7 +186,7 @@ class Run:
 
     def judge(self, judge, checker) -> None:
         """After the run: races of two writes that leave the same bytes become warnings."""
-        with nested():
+        with nested(self._watch):
             is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)
         self._watch.raise_error()
         if not is_judged:
@@ -203,7 +209,7 @@ class Run:
             functions, calls, count = make_externs(launch.module, self.options.externs, self._watch)
             launch.externs, launch.extern_count = functions, count
             self._keep += [functions, *calls]
-        if self.options.threads > 1:
+        if launch.workers > 1:
             self._add_progress(launch)
 
     def _add_progress(self, launch) -> None:
@@ -233,15 +239,15 @@ class Run:
 
     def run(self) -> None:
         """To the end, or to what cuts it. Raises what the caller's functions raise, and KeyboardInterrupt."""
-        self._watch.start = time.monotonic()
+        start = time.monotonic()
         try:
-            with nested():
-                if self.options.threads > 1:
+            with nested(self._watch):
+                if self._launch.workers > 1:
                     self.status = lib.grout_machine_run(self._machine, 0, self.diags.list)
                 else:
                     self._run_slices()
         finally:
-            self._seconds = self._watch.seconds
+            self._seconds = time.monotonic() - start
         self._watch.raise_error(self.status == lib.GROUT_RUN_INTERRUPTED)
         self.cut = self._watch.cut
         stats = lib.grout_machine_get_stats(self._machine)

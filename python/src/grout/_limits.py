@@ -11,7 +11,7 @@ import typing
 
 import numpy
 
-COUNT_MAX = (1 << 64) - 1
+COUNT_MAX, COUNT32_MAX = (1 << 64) - 1, (1 << 32) - 1
 SURROGATES = re.compile("[\ud800-\udfff]")  # of file names of any bytes, and of broken texts
 SHOWN = 60  # characters of a value in a message
 

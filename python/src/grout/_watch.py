@@ -7,12 +7,12 @@ exception goes on from where the library was called.
 """
 from __future__ import annotations
 
-import resource
+import ctypes
 import threading
 import time
 import typing
 
-from ._library import ffi
+from ._library import ffi, lib
 
 TIME_IS_OVER = "the time was over (timeout)"
 # Runs in one another, of functions that kernels call and that run kernels. Python's own limit comes before, at 1,000
@@ -32,6 +32,7 @@ class Watch:
         self.start = time.monotonic()
         self.cut: typing.Optional[str] = None  # what ended the call, if no exception did
         self.has_failed = False
+        self.depth = 0  # of its run in others: see nested
         self._error: typing.Optional[BaseException] = None
 
     @property
@@ -54,7 +55,7 @@ class Watch:
             self.cut = TIME_IS_OVER
         return not self.has_ended
 
-    def make_progress(self, tell: typing.Callable[[typing.Any], object] = lambda progress: None):
+    def make_progress(self, tell: typing.Callable[[typing.Any], object]):
         """A progress callback in C; tell hears of each call."""
         def ask(_, progress) -> bool:
             if not self.has_ended:
@@ -62,6 +63,14 @@ class Watch:
             return self.look()
 
         return ffi.callback("_Bool(void *, const grout_progress *)", ask, error=False, onerror=self.take_error)
+
+    def make_why_end(self):
+        """The callback of a list of diagnostics, in C."""
+        def ask(_) -> int:
+            return (lib.GROUT_DIAG_NONE if self.look() else
+                    lib.GROUT_DIAG_INTERRUPTED if self.cut is None else lib.GROUT_DIAG_TIME_LIMIT)
+
+        return ffi.callback("grout_diag_code(void *)", ask, error=lib.GROUT_DIAG_INTERRUPTED, onerror=self.take_error)
 
     def raise_error(self, was_interrupted: bool = False) -> None:
         """What a callback raised goes on. was_interrupted: the library says that a callback has ended the call; if none
@@ -73,23 +82,48 @@ class Watch:
             raise KeyboardInterrupt
 
 
+def _measure_stack() -> int:
+    """Bytes that the stack of this OS thread may have."""
+    libc = ctypes.CDLL(None)
+    attributes, address, size = (ctypes.c_uint64 * 32)(), ctypes.c_void_p(), ctypes.c_size_t()
+    libc.pthread_self.restype = ctypes.c_void_p
+    if libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes) != 0:
+        return 0
+    libc.pthread_attr_getstack(attributes, ctypes.byref(address), ctypes.byref(size))
+    libc.pthread_attr_destroy(attributes)
+    return size.value
+
+
 def _find_nested_max() -> int:
-    """As many as the stack of this thread has room for."""
-    size = threading.stack_size()
-    if size == 0:
-        size = resource.getrlimit(resource.RLIMIT_STACK)[0]
-    return NESTED_MAX if size < 0 else max(NESTED_MIN, min(NESTED_MAX, size // NESTED_BYTES))
+    """As many as the stack of this OS thread has room for."""
+    if not hasattr(_nested, "most"):
+        _nested.most = max(NESTED_MIN, min(NESTED_MAX, _measure_stack() // NESTED_BYTES))
+    return _nested.most
+
+
+def enter_callback(watch: Watch) -> None:
+    """Before a function of the caller is called, in an OS thread of the library perhaps: its runs are in that run."""
+    _nested.depth = watch.depth
+
+
+def is_nested() -> bool:
+    """Whether a function that a kernel calls is what runs here. It has one OS thread: the kernel has several already,
+    and if each of them were to have several, and so on, there would be no end of them."""
+    return getattr(_nested, "depth", 0) > 0
 
 
 class nested:  # pylint: disable=invalid-name
-    """with nested(): one run. Those in one another end as a RecursionError, whatever Python's limit is."""
+    """with nested(watch): its run. Those in one another end as a RecursionError, whatever Python's limit is."""
+
+    def __init__(self, watch: Watch):
+        self._watch = watch
 
     def __enter__(self) -> None:
         depth = getattr(_nested, "depth", 0)
         if depth >= NESTED_MIN and depth >= _find_nested_max():
             raise RecursionError(f"grout: {depth} runs in one another: a function that a kernel calls runs kernels again, "
                                  "and so on; the stack has room for no more")
-        _nested.depth = depth + 1
+        _nested.depth = self._watch.depth = depth + 1
 
     def __exit__(self, *_) -> None:
         _nested.depth -= 1

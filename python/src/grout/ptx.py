@@ -16,13 +16,12 @@ from . import _arrays
 from ._diagnostics import ArgumentError, Diagnostic, Diags, GroutError, KernelError, RunError
 from ._launch import Progress
 from ._library import ffi, lib, take_text, text_of, visible
-from ._limits import encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
+from ._limits import COUNT32_MAX, COUNT_MAX, encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
 from ._watch import Watch, nested
 
 __all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
 
 MAP_BYTES = 128
-COUNT32 = (1 << 32) - 1
 TEXT_MAX = (1 << 31) - 1  # bytes of a text
 TELL_SECONDS = 0.03  # between two calls of progress=
 TIMINGS = {"random": "RANDOM", "lazy": "LATE", "eager": "EARLY"}
@@ -70,8 +69,8 @@ class TensorMap:
                                 f"they are {rank}, {len(self.box)} and {len(strides)}")
         if not isinstance(self.swizzle, int) or self.swizzle not in SWIZZLES or self.fill not in ("zeros", "nan"):
             raise ArgumentError("swizzle is 0, 32, 64 or 128, and fill is 'zeros' or 'nan'")
-        box = [read_count("box", size, 1, COUNT32) for size in self.box]
-        strides = tuple(read_count("element_strides", stride, 1, COUNT32) for stride in strides)
+        box = [read_count("box", size, 1, COUNT32_MAX) for size in self.box]
+        strides = tuple(read_count("element_strides", stride, 1, COUNT32_MAX) for stride in strides)
         if not _arrays.is_contiguous(view):
             raise ArgumentError("the array of a tensor map is row-major without gaps: take numpy.ascontiguousarray(..)")
         bytes_before = [view.itemsize * int(numpy.prod(view.shape[dim + 1:], dtype=numpy.int64)) for dim in range(rank)]
@@ -189,10 +188,10 @@ def _int_bytes(value: int, size: int) -> bytes:
 def _make_sizes(name: str, value: Size) -> typing.Tuple[int, int, int]:
     more = ", or up to three"
     if not isinstance(value, (tuple, list)):
-        return read_count(name, value, 1, COUNT32, more), 1, 1
+        return read_count(name, value, 1, COUNT32_MAX, more), 1, 1
     if not 1 <= len(value) <= 3:
         raise ValueError(f"{name}: it is a whole number{more}, not {len(value)}")
-    sizes = [read_count(name, size, 1, COUNT32, more) for size in value]
+    sizes = [read_count(name, size, 1, COUNT32_MAX, more) for size in value]
     return (*sizes, 1, 1)[:3]  # type: ignore[return-value]
 
 
@@ -217,7 +216,7 @@ class Launch:
         object.__setattr__(self, "grid", _make_sizes("grid", self.grid))
         object.__setattr__(self, "block", _make_sizes("block", self.block))
         object.__setattr__(self, "cluster", None if self.cluster is None else _make_sizes("cluster", self.cluster))
-        for name, most in (("shared_bytes", COUNT32), ("seed", (1 << 64) - 1), ("max_steps", (1 << 64) - 1)):
+        for name, most in (("shared_bytes", COUNT32_MAX), ("seed", COUNT_MAX), ("max_steps", COUNT_MAX)):
             object.__setattr__(self, name, read_count(name, getattr(self, name), 0, most))
         object.__setattr__(self, "find_races", read_flag("find_races", self.find_races))
         object.__setattr__(self, "timeout", read_seconds("timeout", self.timeout))
@@ -226,7 +225,8 @@ class Launch:
         data = ffi.new("uint8_t[]", parameters or b"\0")
         name = ffi.new("char[]", read_text("entry", entry)) if entry is not None else ffi.NULL
         watch = Watch(self.timeout)
-        on_progress = watch.make_progress(self._make_tell(watch))
+        diags = Diags(watch=watch)
+        on_progress = watch.make_progress(self._make_tell(watch)) if self.progress is not None else ffi.NULL
         launch = ffi.new("grout_ptx_launch *", {
             "module": module.pointer, "entry": name, "memory": memory.pointer, "grid": self.grid, "block": self.block,
             "dynamic_shared_bytes": self.shared_bytes, "parameters": data, "parameter_bytes": len(parameters),
@@ -235,8 +235,7 @@ class Launch:
         if self.cluster is not None:
             launch.cluster = self.cluster
         result = ffi.new("grout_ptx_result *")
-        diags = Diags()
-        with nested():
+        with nested(watch):
             is_done = lib.grout_ptx_launch_run(launch, result, diags.list)
         watch.raise_error(diags.has(lib.GROUT_DIAG_INTERRUPTED))
         if watch.cut is not None:
@@ -248,7 +247,7 @@ class Launch:
 
     def _make_tell(self, watch: Watch):
         """Tells the caller's progress some times in a second."""
-        last = [watch.start]
+        last = [0.0]
 
         def tell(progress) -> None:
             now = watch.seconds
@@ -256,7 +255,6 @@ class Launch:
                 last[0] = now
                 self.progress(Progress(progress.ctas_done, progress.ctas_total, progress.steps, now))
 
-        last[0] = 0.0
         return tell
 
 
@@ -314,10 +312,9 @@ class Module:
     def __init__(self, text: typing.Union[str, bytes], name: str, timeout: typing.Optional[float] = None,
                  max_memory: int = 0):
         data = bytes(text) if isinstance(text, (bytes, bytearray, memoryview)) else encode_text(text)
-        watch, diags = Watch(read_seconds("timeout", timeout)), Diags()
-        on_progress = watch.make_progress()
-        bounds = ffi.new("grout_ptx_bounds *", {
-            "max_memory": read_count("max_memory", max_memory) or get_host_memory(), "progress": on_progress})
+        watch = Watch(read_seconds("timeout", timeout))
+        diags = Diags(watch=watch)
+        bounds = ffi.new("grout_ptx_bounds *", {"max_memory": read_count("max_memory", max_memory) or get_host_memory()})
         module = lib.grout_ptx_parse_within(read_text("name", name), data, len(data), bounds, diags.list)
         watch.raise_error(diags.has(lib.GROUT_DIAG_INTERRUPTED))
         if watch.cut is not None:

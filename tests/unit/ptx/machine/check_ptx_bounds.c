@@ -132,6 +132,44 @@ START_TEST(no_question_is_in_vain) {
 }
 END_TEST
 
+/* What bounds all work with the list of diagnostics bounds this, too: parsing, running, the run of
+ * which the first one makes a second. */
+static grout_diag_code say_over(void *payload) {
+    patience *it = payload;
+    return ++it->calls <= it->calls_max ? GROUT_DIAG_NONE : GROUT_DIAG_TIME_LIMIT;
+}
+
+static void expect_over(const grout_diags *diags, const patience *it) {
+    const grout_diag *last = NULL;
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
+        last = diag->severity == GROUT_SEVERITY_ERROR ? diag : last;
+    }
+    ck_assert_ptr_nonnull(last);
+    ck_assert_int_eq(last->code, GROUT_DIAG_TIME_LIMIT);
+    ck_assert_uint_eq(it->calls, it->calls_max + 1);
+}
+
+START_TEST(the_list_ends_it) {
+    patience all = {.calls_max = UINT64_MAX};
+    grout_diags *diags = grout_diags_new();
+    grout_ptx_module *module = grout_ptx_parse("k.ptx", TWINS, sizeof TWINS - 1, diags);
+    grout_diags_set_why_end(diags, say_over, &all);
+    ck_assert(run(module, (bounds){NULL, 0, true, 2}, NULL, diags));
+    ck_assert_uint_gt(all.calls, 4);
+    for (uint64_t calls = 0; calls < all.calls; calls++) {
+        patience it = {.calls_max = calls};
+        grout_diags *own = grout_diags_new();
+        grout_diags_set_why_end(own, say_over, &it);
+        ck_assert(!run(module, (bounds){NULL, 0, true, 2}, NULL, own));
+        expect_over(own, &it);
+        grout_diags_free(own);
+    }
+    grout_ptx_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 /* What a run takes is enough, and a byte less is not; nor is any smaller part of it. */
@@ -234,6 +272,13 @@ START_TEST(parsing_ends_and_is_bounded) {
         patience it = {.calls_max = calls};
         expect_no_module(&text, &it, 0, GROUT_DIAG_INTERRUPTED);
         ck_assert_uint_eq(it.calls, calls + 1);
+        it.calls = 0;
+        grout_diags *own = grout_diags_new();
+        grout_diags_set_why_end(own, say_over, &it);
+        ck_assert_ptr_null(parse(&text, NULL, 0, own));
+        ck_assert_uint_eq(grout_diags_count(own), 1);
+        expect_over(own, &it);
+        grout_diags_free(own);
     }
     uint64_t limit = 1;
     for (; (module = parse(&text, NULL, limit, diags)) == NULL; limit += limit / 3 + 1) {
@@ -292,6 +337,7 @@ int main(void) {
     tcase_add_loop_test(tcase, an_endless_run_ends, 0, 2);
     tcase_add_test(tcase, progress_counts_ctas);
     tcase_add_test(tcase, no_question_is_in_vain);
+    tcase_add_test(tcase, the_list_ends_it);
     tcase_add_loop_test(tcase, memory_is_counted, 0, 2);
     tcase_add_loop_test(tcase, large_needs_are_refused, 0,
                         (int)(sizeof size_cases / sizeof size_cases[0]));

@@ -18,6 +18,7 @@ typedef struct shape {
     uint32_t grid, threads;
     uint64_t max_steps;
     bool finds_races;
+    uint32_t y, z; /* CTAs along y, threads along z */
 } shape;
 
 /* A text whose entry has an array of 8 bytes; true: it runs to its end. */
@@ -27,8 +28,8 @@ static bool run(const char *text, shape how, grout_diags *diags) {
     const uint64_t zero = 0, address = grout_ptx_memory_add(memory, &zero, sizeof zero);
     const grout_ptx_launch launch = {.module = module,
                                      .memory = memory,
-                                     .grid = {how.grid, 1, 1},
-                                     .block = {how.threads, 1, 1},
+                                     .grid = {how.grid, how.y, 1},
+                                     .block = {how.threads, 1, how.z},
                                      .parameters = &address,
                                      .parameter_bytes = sizeof address,
                                      .timing = GROUT_PTX_TIMING_EARLY,
@@ -62,7 +63,7 @@ static void expect_calls(uint32_t calls, const char *message) {
         grout_text_add(&text, ".func f%u() { call f%u; ret; }\n", i, i - 1);
     }
     grout_text_add(&text, ".visible .entry k(.param .u64 out) { call f%u; ret; }\n", calls - 1);
-    expect(text.data, (shape){1, THREADS, 0, false}, message);
+    expect(text.data, (shape){1, THREADS, 0, false, 1, 1}, message);
     grout_text_free(&text);
 }
 
@@ -74,7 +75,8 @@ END_TEST
 
 START_TEST(steps) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { L: bra L; }";
-    expect(text, (shape){1, THREADS, 1000, false}, "limit ptx-steps: the run takes more than");
+    expect(text, (shape){1, THREADS, 1000, false, 1, 1},
+           "limit ptx-steps: the run takes more than");
 }
 END_TEST
 
@@ -87,7 +89,7 @@ static void expect_marks(const char *count, const char *message) {
                                       "add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, ";
     grout_text text = {0};
     grout_text_add(&text, "%s%s; @%%p1 bra L; E: ret; }", before, count);
-    expect(text.data, (shape){1, THREADS, 0, true}, message);
+    expect(text.data, (shape){1, THREADS, 0, true, 1, 1}, message);
     grout_text_free(&text);
 }
 
@@ -106,20 +108,36 @@ START_TEST(resident) {
                         "atom.global.add.u32 %r1, [%rd0], 1;\n"
                         "W: ld.relaxed.gpu.global.u32 %r1, [%rd0]; setp.lt.u32 %p1, %r1, ");
     grout_text_add(&text, "%d; @%%p1 bra W; E: ret; }", CTAS);
-    expect(text.data, (shape){CTAS, THREADS, 0, false}, NULL);
+    expect(text.data, (shape){CTAS, THREADS, 0, false, 1, 1}, NULL);
     grout_text_free(&text);
 }
 END_TEST
 
 START_TEST(grid) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { ret; }";
-    const uint32_t most = 1u << 24;
-    grout_diags *diags = grout_diags_new();
-    ck_assert(!run(text, (shape){most + 1, THREADS, 0, false}, diags));
-    ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BAD_ARGUMENT);
-    ck_assert_str_eq(grout_diags_get(diags, 0)->message,
-                     "a grid has at most 2^24 CTAs here (16777217)");
-    grout_diags_free(diags);
+    static const struct {
+        shape shape;
+        const char *message; /* NULL: there is such a launch */
+    } cases[] = {
+        {{.grid = (1u << 24) + 1, .threads = 32}, "a grid has at most 2^24 CTAs here (16777217)"},
+        {{.grid = 1, .threads = 1, .y = 65536},
+         "a grid has at most 65535 CTAs along y and z (65536)"},
+        {{.grid = 1, .threads = 1, .y = 65535}, NULL},
+        {{.grid = 1, .threads = 1, .z = 65}, "a CTA has at most 64 threads along z (65)"},
+        {{.grid = 1, .threads = 1, .z = 64}, NULL},
+        {{.grid = UINT32_MAX, .threads = 1, .y = UINT32_MAX},
+         "a grid has at most 2^24 CTAs here (4294967295)"},
+        {{.grid = 1, .threads = UINT32_MAX, .z = 64},
+         "a CTA has at most 1024 threads (4294967295)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        grout_diags *diags = grout_diags_new();
+        ck_assert_int_eq(run(text, cases[i].shape, diags), cases[i].message == NULL);
+        if (cases[i].message != NULL) {
+            ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BAD_ARGUMENT);
+            ck_assert_str_eq(grout_diags_get(diags, 0)->message, cases[i].message);
+        }
+        grout_diags_free(diags);
+    }
 }
 END_TEST
 
