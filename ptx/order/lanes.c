@@ -290,7 +290,7 @@ bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool i
         const bool is_near = head->scope < PTX_SCOPE_CLUSTER;
         is_done = grout_ptx__join_handed(&bar->open, &head->view,
                                          is_near ? PTX_HANDED_ENGINES : head->handed) &&
-                  (!is_near || grout_ptx__join_handed(&order->ctas[actor->cta].near.open,
+                  (!is_near || grout_ptx__join_handed(&order->ctas.items[actor->cta]->near.open,
                                                       &head->view, head->handed));
     }
     grout_ptx__drop_heads(&heads);
@@ -301,13 +301,15 @@ void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta) {
     const uint32_t first = cta - cta % order->cluster_size;
     end_generation(get_cluster_bar(order, cta));
     for (uint32_t i = 0; i < order->cluster_size; i++) {
-        end_generation(&order->ctas[first + i].near);
+        if (order->ctas.items[first + i] != NULL) {
+            end_generation(&order->ctas.items[first + i]->near);
+        }
     }
 }
 
 bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
     return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done) &&
-           grout_ptx__absorb(order, actor, &order->ctas[actor->cta].near.done);
+           grout_ptx__absorb(order, actor, &order->ctas.items[actor->cta]->near.done);
 }
 
 /* ---- CTAs of a cluster ---- */

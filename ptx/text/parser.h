@@ -12,7 +12,7 @@ enum {
     PTX_DEPTH_MAX = 64,          /* nested scopes */
     PTX_REGISTERS_MAX = 1 << 20, /* of a function */
     PTX_MODULE_REGISTERS_MAX = 1 << 28,
-    PTX_ITEMS_DEPTH_MAX = 4      /* lists in lists of an operand */
+    PTX_ITEMS_DEPTH_MAX = 4 /* lists in lists of an operand */
 };
 #define PTX_VARIABLE_SIZE_MAX (UINT64_C(1) << 32)
 
