@@ -128,7 +128,7 @@ static void make_hostile(grout_ptx_launch *launch, uint8_t *parameters, uint64_t
     if (draw(&d, 8) == 0) {
         launch->parameter_bytes = draw(&d, PARAMETERS_MAX);
     }
-    launch->steps_max = draw(&d, 4) == 0 ? 1 + draw(&d, 100) : launch->steps_max;
+    launch->max_steps = draw(&d, 4) == 0 ? 1 + draw(&d, 100) : launch->max_steps;
 }
 
 /* As many threads as the entry says, or as are drawn. */
