@@ -319,13 +319,18 @@ bool grout_outcome__holds(const grout_outcome *outcome) {
                                         : grout_exploration_holds(outcome->exploration);
 }
 
+static_assert(GROUT_STEPS_MAX == UINT64_C(2147483648), "as the words below say");
+
 const char *grout_outcome__get_cut(const grout_outcome *outcome) {
     switch (outcome->status) {
     case GROUT_RUN_DONE:
     case GROUT_RUN_DEADLOCK: /* a deadlock is an end: there is no more to run */
         return NULL;
     case GROUT_RUN_STEP_LIMIT:
-        return "the limit of steps was reached (--max-steps)";
+        /* Whatever --max-steps says. */
+        return outcome->stats.steps >= GROUT_STEPS_MAX
+                   ? "a run has at most 2147483648 operations (docs/limits.md)"
+                   : "the limit of steps was reached (--max-steps)";
     case GROUT_RUN_INTERRUPTED:
         return grout_cut_get_text(outcome->cut);
     case GROUT_RUN_PAUSED:

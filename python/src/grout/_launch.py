@@ -21,6 +21,8 @@ from ._watch import Watch, is_nested, nested
 SLICE_SECONDS = 0.03
 FIRST_STEPS = 4096
 STEPS_ARE_OVER = "the limit of steps was reached (max_steps)"
+STEPS_MAX = 1 << 31  # GROUT_STEPS_MAX
+MOST_STEPS_ARE_OVER = f"a run has at most {STEPS_MAX} operations"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,7 +257,7 @@ class Run:
         if self.status == lib.GROUT_RUN_FAILED:
             self.diags.fail(RunError)
         if self.status == lib.GROUT_RUN_STEP_LIMIT:
-            self.cut = STEPS_ARE_OVER
+            self.cut = MOST_STEPS_ARE_OVER if stats.steps >= STEPS_MAX else STEPS_ARE_OVER
 
     def _run_slices(self) -> None:
         steps = FIRST_STEPS
