@@ -14,6 +14,8 @@
 #include <string.h>
 
 enum { CONTEXT = 3 };
+/* Changed lines that a shortest way is looked for with; the rest then goes, and comes anew. */
+#define ROUNDS_MAX 500u
 
 /* What becomes of a line: ' ' it stays, '-' it goes, '+' it comes. */
 typedef struct row {
@@ -23,9 +25,10 @@ typedef struct row {
 
 typedef struct differ {
     grout_text_lines before, after;
-    size_t offset; /* of diagonal 0 in a round's ends */
+    /* of each round: how many lines of before each diagonal has used, from -round on, with one more
+     * at each end */
     struct {
-        size_t **items; /* of each round: how many lines of before each diagonal has used */
+        size_t **items;
         size_t count, capacity;
     } rounds;
     struct {
@@ -42,19 +45,20 @@ static bool is_same(const differ *it, size_t before, size_t after) {
 /* ---- the shortest way ----------------------------------------------------------------------- */
 
 /* Whether a way to a diagonal comes from the one above it: by a line that comes. */
-static bool comes_from_above(const size_t *ends, size_t at, size_t low, size_t high) {
-    return at == low || (at != high && ends[at - 1] < ends[at + 1]);
+static bool comes_from_above(const size_t *last, size_t at, size_t high) {
+    return at == 1 || (at != high && last[at - 2] < last[at]);
 }
 
-/* The ends of one round more; true once both texts are used up. */
+/* The ends of one round more; true once both texts are used up. In the ends of a round, diagonal 0
+ * stands at round + 1; those of the last one are one less. */
 static bool step(const differ *it, size_t round, const size_t *last, size_t *ends) {
-    size_t low = it->offset - round, high = it->offset + round;
-    for (size_t at = low; at <= high; at += 2) {
+    const size_t high = 2 * round + 1;
+    for (size_t at = 1; at <= high; at += 2) {
         size_t x = 0;
         if (round > 0) {
-            x = comes_from_above(last, at, low, high) ? last[at + 1] : last[at - 1] + 1;
+            x = comes_from_above(last, at, high) ? last[at] : last[at - 2] + 1;
         }
-        size_t y = x + it->offset - at; /* diagonal k is x - y */
+        size_t y = x + round + 1 - at; /* diagonal k is x - y */
         while (is_same(it, x, y)) {
             x++;
             y++;
@@ -67,12 +71,11 @@ static bool step(const differ *it, size_t round, const size_t *last, size_t *end
     return false;
 }
 
-static bool find_way(differ *it) {
-    size_t most = it->before.count + it->after.count;
+/* False without memory. *is_done_out: there is a way with so few changed lines. */
+static bool find_way(differ *it, bool *is_done_out) {
     bool is_done = false;
-    it->offset = most + 1;
-    for (size_t round = 0; round <= most && !is_done; round++) {
-        size_t *ends = grout__new(NULL, 2 * it->offset + 1, sizeof *ends);
+    for (size_t round = 0; round <= ROUNDS_MAX && !is_done; round++) {
+        size_t *ends = grout__new(NULL, 2 * round + 3, sizeof *ends);
         if (ends == NULL || !GROUT_ARRAY_RESERVE(&it->rounds, NULL, 1)) {
             grout__free(ends);
             return false;
@@ -80,7 +83,8 @@ static bool find_way(differ *it) {
         it->rounds.items[it->rounds.count++] = ends;
         is_done = step(it, round, round > 0 ? it->rounds.items[round - 1] : NULL, ends);
     }
-    return is_done;
+    *is_done_out = is_done;
+    return true;
 }
 
 static bool add_row(differ *it, char sign, size_t before, size_t after) {
@@ -96,14 +100,14 @@ static bool collect_rows(differ *it) {
     size_t x = it->before.count, y = it->after.count;
     bool is_good = true;
     for (size_t round = it->rounds.count - 1; is_good; round--) {
-        size_t at = it->offset + x - y, from_x = 0, from_y = 0;
+        size_t at = round + 1 + x - y, from_x = 0, from_y = 0;
         bool is_added = false;
         if (round > 0) {
             const size_t *ends = it->rounds.items[round - 1];
-            is_added = comes_from_above(ends, at, it->offset - round, it->offset + round);
+            is_added = comes_from_above(ends, at, 2 * round + 1);
             size_t from = is_added ? at + 1 : at - 1;
-            from_x = ends[from];
-            from_y = from_x + it->offset - from;
+            from_x = ends[from - 1];
+            from_y = from_x + round + 1 - from;
         }
         size_t stop_x = round == 0 ? 0 : from_x + (is_added ? 0u : 1u);
         for (; x > stop_x && is_good; x--, y--) {
@@ -115,6 +119,33 @@ static bool collect_rows(differ *it) {
         is_good = is_good && add_row(it, is_added ? '+' : '-', from_x, from_y);
         x = from_x;
         y = from_y;
+    }
+    return is_good;
+}
+
+/* All between what both texts begin and end with, as one change. */
+static bool collect_whole(differ *it) {
+    const size_t before = it->before.count, after = it->after.count;
+    const size_t less = before < after ? before : after;
+    size_t same = 0, end = 0;
+    bool is_good = true;
+    while (same < less && is_same(it, same, same)) {
+        same++;
+    }
+    while (end < less - same && is_same(it, before - 1 - end, after - 1 - end)) {
+        end++;
+    }
+    for (size_t i = 1; i <= end && is_good; i++) {
+        is_good = add_row(it, ' ', before - i, after - i);
+    }
+    for (size_t y = after - end; y > same && is_good; y--) {
+        is_good = add_row(it, '+', before - end, y - 1);
+    }
+    for (size_t x = before - end; x > same && is_good; x--) {
+        is_good = add_row(it, '-', x - 1, same);
+    }
+    for (size_t i = same; i > 0 && is_good; i--) {
+        is_good = add_row(it, ' ', i - 1, i - 1);
     }
     return is_good;
 }
@@ -189,9 +220,10 @@ static void deinit(differ *it) {
 bool grout_diff__print(const char *name, const grout_text *before, const grout_text *after,
                        bool has_color, grout_text *out) {
     differ it = {0};
+    bool is_done = false;
     bool is_good = grout_text_lines__init(&it.before, before->data, before->size) &&
-                   grout_text_lines__init(&it.after, after->data, after->size) && find_way(&it) &&
-                   collect_rows(&it);
+                   grout_text_lines__init(&it.after, after->data, after->size) &&
+                   find_way(&it, &is_done) && (is_done ? collect_rows(&it) : collect_whole(&it));
     if (is_good && it.rounds.count > 1) {
         const char *bold = has_color ? "\033[1m" : "", *plain = has_color ? "\033[0m" : "";
         grout_text shown = {0};

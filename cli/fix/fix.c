@@ -3,6 +3,7 @@
 #include "fix.h"
 
 #include "diff.h"
+#include "goes_on.h"
 #include "search.h"
 #include "sweep.h"
 #include "work.h"
@@ -55,6 +56,11 @@ static void add_wider(fix *it, const grout_text *words) {
     }
 }
 
+static bool has_time(fix *it) {
+    it->was_cut |= grout_session__is_over(it->session);
+    return !it->was_cut;
+}
+
 static bool repair_kernel(fix *it, const char *kernel) {
     grout_search search = {
         .task = {.session = it->session, .path = it->path, .sizes = &it->sizes, .kernel = kernel},
@@ -88,14 +94,18 @@ static bool repair_kernels(fix *it) {
     bool is_good = own.diags != NULL &&
                    grout_sizes__apply(&it->sizes, 0, &it->session->options, &own.options) &&
                    grout_load__init(&own, it->path, &it->before, false, &load);
-    for (size_t i = 0; i < load.kernel_count && is_good; i++) {
+    for (size_t i = 0; i < load.kernel_count && is_good && has_time(it); i++) {
         const grout_kernel *kernel = grout_module_get_kernel(load.bound, load.kernels[i]);
-        is_good = repair_kernel(it, grout_module_get_string(load.bound, kernel->name));
+        if (grout_trial__is_bad(&it->first, load.kernels[i])) {
+            is_good = repair_kernel(it, grout_module_get_string(load.bound, kernel->name));
+        }
     }
+    const bool is_ended = grout_diags__has_ended(own.diags);
+    it->was_cut |= is_ended;
     free(own.options.uses);
     grout_load__deinit(&load);
     grout_diags_free(own.diags);
-    return is_good;
+    return is_good || is_ended;
 }
 
 static bool repair(fix *it) {

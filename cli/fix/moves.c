@@ -39,14 +39,14 @@ static bool add_move(grout_proposals *proposals, const grout_proposal_task *task
 static bool add_moves_of(grout_proposals *proposals, const grout_proposal_task *task, size_t from) {
     const grout_outline *outline = task->outline;
     uint32_t steps = 0;
-    for (size_t to = from; to-- > 0 && steps < STEPS_MAX;) {
+    for (size_t to = from; to-- > outline->first && steps < STEPS_MAX;) {
         steps += outline->lines->items[to].code.size > 0 ? 1u : 0u;
         if (outline->items[to].is_place && !add_move(proposals, task, from, to, steps)) {
             return false;
         }
     }
     steps = 0;
-    for (size_t to = from + 1; to < outline->lines->count && steps <= STEPS_MAX; to++) {
+    for (size_t to = from + 1; to < outline->end && steps <= STEPS_MAX; to++) {
         if (outline->items[to].is_place && steps > 0 &&
             !add_move(proposals, task, from, to, steps)) {
             return false;
@@ -57,7 +57,8 @@ static bool add_moves_of(grout_proposals *proposals, const grout_proposal_task *
 }
 
 bool grout_proposals__add_moves(grout_proposals *proposals, const grout_proposal_task *task) {
-    for (size_t i = 0; i < task->outline->lines->count; i++) {
+    const grout_outline *outline = task->outline;
+    for (size_t i = outline->first; i < outline->end && grout_outline__goes_on(outline); i++) {
         if (can_move(&task->outline->items[i]) && !add_moves_of(proposals, task, i)) {
             return false;
         }

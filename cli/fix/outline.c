@@ -11,6 +11,12 @@
 
 #include <string.h>
 
+/* Lines that are looked at before and after one, and above a line for the names that it can use. */
+#define LOOKED_MAX 1000u
+#define ABOVE_MAX  4096u
+/* Barriers and the like of a file that are told apart. */
+#define OBJECTS_MAX 256u
+
 /* ---- words ---------------------------------------------------------------------------------- */
 
 static bool is_word(char c) {
@@ -62,6 +68,9 @@ grout_span grout_span__take_operand(grout_span *text) {
 /* ---- declarations --------------------------------------------------------------------------- */
 
 static bool add_object(grout_outline *outline, grout_span name, grout_sync_object kind) {
+    if (outline->objects.count == OBJECTS_MAX) {
+        return true;
+    }
     if (!GROUT_ARRAY_RESERVE(&outline->objects, NULL, 1)) {
         return false;
     }
@@ -240,16 +249,29 @@ static bool read_line(grout_outline *outline, reader *it, size_t index) {
     return is_good;
 }
 
-bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines,
-                         const char *kernel) {
+bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel,
+                         const grout_deadline *deadline) {
     reader it = {.kernel = kernel};
     bool is_good = true;
     *outline = (grout_outline){.lines = lines,
+                               .end = lines->count,
+                               .deadline = deadline,
                                .items = grout__new(NULL, lines->count, sizeof outline->items[0])};
     for (size_t i = 0; i < lines->count && outline->items != NULL && is_good; i++) {
         is_good = read_line(outline, &it, i);
     }
     return outline->items != NULL && is_good;
+}
+
+void grout_outline__look_at(grout_outline *outline, size_t line) {
+    const size_t count = outline->lines->count;
+    outline->first = line > LOOKED_MAX ? line - LOOKED_MAX : 0;
+    outline->end = count > LOOKED_MAX && line < count - LOOKED_MAX ? line + LOOKED_MAX : count;
+    outline->first = outline->first < outline->end ? outline->first : outline->end;
+}
+
+bool grout_outline__goes_on(const grout_outline *outline) {
+    return grout_deadline__find_cut(outline->deadline) == GROUT_CUT_NONE;
 }
 
 void grout_outline__deinit(grout_outline *outline) {
@@ -275,7 +297,7 @@ void grout_outline__find_names(const grout_outline *outline, size_t line,
                                grout_outline_names *out) {
     size_t depth = outline->items[line].depth;
     out->count = 0;
-    for (size_t i = line; i-- > 0;) {
+    for (size_t i = line, last = line > ABOVE_MAX ? line - ABOVE_MAX : 0; i-- > last;) {
         grout_span code = outline->lines->items[i].code;
         const grout_outline_line *one = &outline->items[i];
         if (code.size > 0 && one->depth <= depth) {
@@ -316,7 +338,7 @@ static grout_span find_attribute(grout_span code, const char *word) {
 
 grout_span grout_outline__find_attribute(const grout_outline *outline, const char *word) {
     grout_span found = {"", 0};
-    for (size_t i = 0; i < outline->lines->count && found.size == 0; i++) {
+    for (size_t i = outline->first; i < outline->end && found.size == 0; i++) {
         if (outline->items[i].is_statement) {
             found = find_attribute(outline->lines->items[i].code, word);
         }

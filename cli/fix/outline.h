@@ -4,6 +4,7 @@
 #ifndef GROUT_CLI_OUTLINE_H
 #define GROUT_CLI_OUTLINE_H
 
+#include "deadline.h"
 #include "text_lines.h"
 
 #include "grout/tables.h"
@@ -35,11 +36,20 @@ typedef struct grout_outline {
         size_t count, capacity;
     } objects;
     bool has_cluster; /* it is launched in clusters */
+    /* What is proposed is made of these lines and put beside them: those around a finding, so that
+     * it takes as long in a long kernel as in a short one. */
+    size_t first, end;
+    const grout_deadline *deadline;
 } grout_outline;
 
 /* Reads the lines of the kernel (NULL: of all kernels) and of functions. False without memory.
- * Deinit even then. */
-bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel);
+ * Deinit even then. The deadline is that of whoever makes proposals. */
+bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel,
+                         const grout_deadline *deadline);
+/* Looks at the lines around one, from 0; before that, at all. */
+void grout_outline__look_at(grout_outline *outline, size_t line);
+/* Whether there is time for more proposals; if not, there are fewer. */
+bool grout_outline__goes_on(const grout_outline *outline);
 void grout_outline__deinit(grout_outline *outline);
 /* The object that a text begins with; NULL: none. */
 const grout_outline_object *grout_outline__find_object(const grout_outline *outline,

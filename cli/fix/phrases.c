@@ -10,6 +10,9 @@
 
 /* More than this no phrase costs. */
 #define COST_MAX 7u
+/* Texts for one place of a phrase, and phrases. */
+#define CHOICES_MAX 256u
+#define PHRASES_MAX 4096u
 
 /* Texts that can stand in one place of a phrase, with what each costs. */
 typedef struct choice {
@@ -48,9 +51,10 @@ static void add_choice(collector *it, choices *to, grout_text *text, uint32_t co
             return;
         }
     }
-    if (one.text == NULL || !GROUT_ARRAY_RESERVE(to, NULL, 1)) {
+    const bool is_full = to->count == CHOICES_MAX;
+    if (one.text == NULL || is_full || !GROUT_ARRAY_RESERVE(to, NULL, 1)) {
+        it->is_good = it->is_good && is_full;
         grout__free(one.text);
-        it->is_good = false;
         return;
     }
     to->items[to->count++] = one;
@@ -77,11 +81,11 @@ static void add_phrase(collector *it, grout_text *text, grout_span object, uint3
             return;
         }
     }
-    if (sync != NULL) {
+    if (sync != NULL && phrases->count < PHRASES_MAX) {
         phrase.mode = (grout_sync_mode)sync->mode;
         phrase.text = grout__copy(NULL, data, text->size);
     }
-    it->is_good &= sync == NULL || phrase.text != NULL;
+    it->is_good &= sync == NULL || phrase.text != NULL || phrases->count == PHRASES_MAX;
     grout_text_free(text);
     if (phrase.text != NULL && GROUT_ARRAY_RESERVE(phrases, NULL, 1)) {
         phrases->items[phrases->count++] = phrase;
@@ -98,7 +102,7 @@ static bool is_sync(const grout_outline_line *line) {
 }
 
 static void add_siblings(collector *it) {
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         const grout_outline_line *line = &it->outline->items[i];
         if (is_sync(line)) {
             grout_text text = {0};
@@ -138,7 +142,7 @@ static const struct {
 static bool uses(const grout_outline *outline, grout_sync_object object) {
     bool is_used = object == GROUT_SYNC_OBJECT_PROXY || object == GROUT_SYNC_OBJECT_CTA ||
                    (object == GROUT_SYNC_OBJECT_CLUSTER && outline->has_cluster);
-    for (size_t i = 0; i < outline->lines->count && !is_used; i++) {
+    for (size_t i = outline->first; i < outline->end && !is_used; i++) {
         const grout_outline_line *line = &outline->items[i];
         is_used = line->sync != NULL && line->sync->object == object;
     }
@@ -215,7 +219,7 @@ static grout_span get_high(grout_span loop, grout_span name) {
 /* The same of the first loop over the name. */
 static grout_span find_high(const collector *it, grout_span name) {
     grout_span high = {"", 0};
-    for (size_t i = 0; i < it->outline->lines->count && high.size == 0; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end && high.size == 0; i++) {
         high = get_high(it->outline->lines->items[i].code, name);
     }
     return high;
@@ -229,7 +233,7 @@ static void add_last_slot(collector *it, grout_span code) {
         return;
     }
     turn = step;
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         grout_span line = it->outline->lines->items[i].code, a, b;
         if (grout_span__is_equal(grout_span__get_name(line), step) &&
             read_pair(line, "add ", &a, &b)) {
@@ -251,7 +255,7 @@ static void add_last_slot(collector *it, grout_span code) {
 static void add_slots_at_end(collector *it, grout_span code) {
     grout_span total, count, open = grout_span__get_name(code);
     bool is_min = read_pair(code, "min ", &total, &count);
-    for (size_t i = 0; i < it->outline->lines->count && is_min; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end && is_min; i++) {
         grout_span loop = it->outline->lines->items[i].code;
         if (grout_span__take(&loop, "for ") && grout_span__has_name(loop, open)) {
             const grout_span turn = grout_span__get_name(loop);
@@ -280,7 +284,7 @@ static void add_index_with(collector *it, grout_span index, size_t place, grout_
 static void add_index_after(collector *it, grout_span index) {
     for (size_t k = 0; k < index.size; k++) {
         const grout_span name = grout_span__get_name((grout_span){index.data + k, index.size - k});
-        for (size_t i = 0; i < it->outline->lines->count && name.size > 0; i++) {
+        for (size_t i = it->outline->first; i < it->outline->end && name.size > 0; i++) {
             grout_span high = get_high(it->outline->lines->items[i].code, name);
             if (high.size > 0) {
                 add_index_with(it, index, k, high);
@@ -291,7 +295,7 @@ static void add_index_after(collector *it, grout_span index) {
 
 /* What chooses a slot of an array, "%as[%slot, ..]", or stands in the index of a barrier. */
 static void collect_indices(collector *it) {
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         grout_span code = it->outline->lines->items[i].code;
         grout_span index = get_index(it->outline->items[i].object);
         add_slot_before(it, code);
@@ -319,7 +323,7 @@ static void collect_indices(collector *it) {
 
 /* The ways to name an element of the object: as it is named elsewhere, or as others are. */
 static void collect_elements(collector *it, const grout_outline_object *object, choices *out) {
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         grout_span operand = it->outline->items[i].object;
         grout_text text = {0};
         if (operand.size == 0) {
@@ -395,7 +399,7 @@ static void collect_parities_of_line(collector *it, size_t index) {
 }
 
 static void collect_parities(collector *it) {
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         const grout_outline_line *line = &it->outline->items[i];
         grout_span rest = line->operands;
         if (!line->is_statement) {
@@ -417,7 +421,7 @@ static void collect_parities(collector *it) {
 /* The second operands of ops that count, and the file's consts: arrivals, units, bytes. */
 static void collect_numbers(collector *it) {
     grout_text text = {0};
-    for (size_t i = 0; i < it->outline->lines->count; i++) {
+    for (size_t i = it->outline->first; i < it->outline->end; i++) {
         const grout_outline_line *line = &it->outline->items[i];
         grout_span code = it->outline->lines->items[i].code;
         grout_span rest = line->operands;
@@ -504,7 +508,9 @@ static void add_commit(collector *it, size_t way, const grout_outline_object *ob
 }
 
 static void add_uses(collector *it) {
-    for (size_t i = 0; i < it->outline->objects.count && it->is_good; i++) {
+    for (size_t i = 0; i < it->outline->objects.count && it->is_good &&
+                       it->phrases->count < PHRASES_MAX && grout_outline__goes_on(it->outline);
+         i++) {
         const grout_outline_object *object = &it->outline->objects.items[i];
         choices elements = {0};
         collect_elements(it, object, &elements);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DISTANCE_MAX 12u
 /* What has another mode than most repairs of such a finding. */
 #define MODE_COST 4u
 
@@ -36,15 +35,15 @@ static void mark_objects(const grout_proposal_task *task) {
 /* Each line of code is one further from a place than its neighbour. */
 static void spread(const grout_proposal_task *task) {
     const grout_text_lines *lines = task->outline->lines;
-    uint32_t last = DISTANCE_MAX;
+    uint32_t last = GROUT_DISTANCE_MAX;
     for (size_t i = 0; i < lines->count; i++) {
-        last += lines->items[i].code.size > 0 && last < DISTANCE_MAX ? 1u : 0u;
+        last += lines->items[i].code.size > 0 && last < GROUT_DISTANCE_MAX ? 1u : 0u;
         last = task->distances[i] < last ? task->distances[i] : last;
         task->distances[i] = last;
     }
-    last = DISTANCE_MAX;
+    last = GROUT_DISTANCE_MAX;
     for (size_t i = lines->count; i-- > 0;) {
-        last += lines->items[i].code.size > 0 && last < DISTANCE_MAX ? 1u : 0u;
+        last += lines->items[i].code.size > 0 && last < GROUT_DISTANCE_MAX ? 1u : 0u;
         last = task->distances[i] < last ? task->distances[i] : last;
         task->distances[i] = last;
     }
@@ -53,7 +52,7 @@ static void spread(const grout_proposal_task *task) {
 static void measure(const grout_proposal_task *task) {
     const grout_trial *trial = task->trial;
     for (size_t i = 0; i < task->outline->lines->count; i++) {
-        task->distances[i] = DISTANCE_MAX;
+        task->distances[i] = GROUT_DISTANCE_MAX;
     }
     for (size_t i = 0; i < trial->count; i++) {
         const grout_trial_finding *finding = &trial->items[i];
@@ -74,7 +73,7 @@ uint32_t grout_proposal_task__get_distance(const grout_proposal_task *task, size
 
 uint32_t grout_proposal_task__get_gap_distance(const grout_proposal_task *task, size_t line) {
     uint32_t distance = task->distances[line];
-    for (size_t i = line; i-- > 0;) {
+    for (size_t i = line; i-- > task->outline->first;) {
         if (task->outline->lines->items[i].code.size > 0) {
             return task->distances[i] < distance ? task->distances[i] : distance;
         }

@@ -35,6 +35,11 @@ void grout_proposals__deinit(grout_proposals *proposals);
 
 /* ---- for those who propose ---- */
 
+/* A line is so far from what the findings are about, at most. */
+#define GROUT_DISTANCE_MAX 12u
+/* More are not made: those that are farthest away are left out. */
+#define GROUT_PROPOSALS_MAX (1u << 18)
+
 /* Takes the text of the change. False without memory. */
 bool grout_proposals__take(grout_proposals *proposals, grout_change change, uint32_t cost);
 /* How far a line is from what the findings are about; before it, how far the gap is. */

@@ -224,7 +224,8 @@ bool grout_proposals__add_replacements(grout_proposals *proposals,
                  .task = task,
                  .has_tensor_memory = has_tensor_memory(task->outline)};
     it.is_good = grout_phrases__init(&phrases, task->outline);
-    for (size_t i = 0; i < task->outline->lines->count && it.is_good; i++) {
+    for (size_t i = task->outline->first;
+         i < task->outline->end && it.is_good && grout_outline__goes_on(task->outline); i++) {
         it.line = i;
         change_line(&it, &phrases);
     }

@@ -199,15 +199,26 @@ static bool try_all(grout_search *it, const state *start, const grout_text_lines
     return is_good;
 }
 
+/* From 0. */
+static size_t get_line(const grout_trial_finding *finding) {
+    const grout_place *place =
+        finding->primary.file != NULL ? &finding->primary : &finding->related;
+    return place->file == NULL || place->line == 0 ? 0 : place->line - 1;
+}
+
 /* Adds to best what is better. */
 static bool try_proposals(grout_search *it, const state *start, state *best) {
     grout_text_lines lines = {0};
     grout_outline outline = {0};
     grout_proposals proposals = {0};
-    bool is_good = grout_text_lines__init(&lines, start->text.data, start->text.size) &&
-                   grout_outline__init(&outline, &lines, it->task.kernel) &&
-                   grout_proposals__init(&proposals, &outline, &start->trial) &&
-                   try_all(it, start, &lines, &proposals, best);
+    bool is_good =
+        grout_text_lines__init(&lines, start->text.data, start->text.size) &&
+        grout_outline__init(&outline, &lines, it->task.kernel, it->task.session->deadline);
+    if (is_good) {
+        grout_outline__look_at(&outline, get_line(&start->trial.items[0]));
+        is_good = grout_proposals__init(&proposals, &outline, &start->trial) &&
+                  try_all(it, start, &lines, &proposals, best);
+    }
     grout_proposals__deinit(&proposals);
     grout_outline__deinit(&outline);
     grout_text_lines__deinit(&lines);

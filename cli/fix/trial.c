@@ -5,6 +5,7 @@
 #include "array.h"
 #include "comparing.h"
 #include "goes_on.h"
+#include "hash.h"
 #include "listing.h"
 #include "silence.h"
 
@@ -32,15 +33,47 @@ static bool is_same_place(grout_place a, grout_place b) {
            (a.file == NULL || (a.line == b.line && a.column == b.column));
 }
 
-static bool is_known(const grout_trial *trial, const grout_finding *finding) {
-    for (size_t i = 0; i < trial->count; i++) {
-        const grout_trial_finding *one = &trial->items[i];
-        if (one->code == finding->code && is_same_place(one->primary, finding->primary) &&
-            is_same_place(one->related, finding->related)) {
-            return true;
-        }
+static bool is_same(const grout_trial_finding *a, const grout_trial_finding *b) {
+    return a->code == b->code && is_same_place(a->primary, b->primary) &&
+           is_same_place(a->related, b->related);
+}
+
+static uint64_t hash_place(uint64_t hash, grout_place place) {
+    return place.file == NULL ? hash
+                              : grout_hash__word(hash, (uint64_t)place.line << 32 | place.column);
+}
+
+/* The slot of a finding in the table, or the free one where it would be. */
+static uint32_t *find_slot(const grout_trial *trial, const grout_trial_finding *finding) {
+    const uint64_t hash =
+        hash_place(hash_place((uint64_t)finding->code, finding->primary), finding->related);
+    size_t at = grout_hash__index(hash) % trial->table_size;
+    while (trial->table[at] != 0 && !is_same(&trial->items[trial->table[at] - 1], finding)) {
+        at = (at + 1) % trial->table_size;
     }
-    return false;
+    return &trial->table[at];
+}
+
+/* Room for one more. */
+static bool reserve(grout_trial *trial) {
+    const size_t size = 2 * (trial->table_size + 32);
+    if (!GROUT_ARRAY_RESERVE(trial, NULL, 1)) {
+        return false;
+    }
+    if (trial->count * 2 < trial->table_size) {
+        return true;
+    }
+    uint32_t *larger = grout__new(NULL, size, sizeof *larger);
+    if (larger == NULL) {
+        return false;
+    }
+    grout__free(trial->table);
+    trial->table = larger;
+    trial->table_size = size;
+    for (size_t i = 0; i < trial->count; i++) {
+        *find_slot(trial, &trial->items[i]) = (uint32_t)i + 1;
+    }
+    return true;
 }
 
 static char *copy_words(const grout_finding *finding) {
@@ -63,10 +96,17 @@ static bool add_finding(grout_trial *trial, const grout_finding *finding, bool i
         .words = copy_words(finding),
     };
     if (one.words == NULL || (one.has_edit && !grout_change__read(&finding->edit, &one.edit)) ||
-        !GROUT_ARRAY_RESERVE(trial, NULL, 1)) {
+        !reserve(trial)) {
         free_finding(&one);
         return false;
     }
+    uint32_t *slot = find_slot(trial, &one);
+    trial->found++;
+    if (*slot != 0) { /* another size has it too */
+        free_finding(&one);
+        return true;
+    }
+    *slot = (uint32_t)trial->count + 1;
     trial->items[trial->count++] = one;
     trial->error_count += is_error ? 1u : 0u;
     trial->is_stuck |=
@@ -83,7 +123,7 @@ static bool add_findings(context *it, const grout_checker *checker) {
             it->trial->is_incomplete = true;
             continue;
         }
-        if (severity > GROUT_SEVERITY_WARNING || is_known(it->trial, finding) ||
+        if (severity > GROUT_SEVERITY_WARNING ||
             grout_silencer__find(&it->silencer, finding) != NULL) {
             continue;
         }
@@ -160,12 +200,35 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     return is_good;
 }
 
+/* Tables by kernel. */
+static bool make_kernels(grout_trial *trial, size_t count) {
+    bool *is_bad = count > trial->kernel_count ? grout__new(NULL, count, sizeof *is_bad) : NULL;
+    if (count <= trial->kernel_count || is_bad == NULL) {
+        return count <= trial->kernel_count;
+    }
+    if (trial->kernel_count > 0) {
+        memcpy(is_bad, trial->is_bad, trial->kernel_count * sizeof *is_bad);
+    }
+    grout__free(trial->is_bad);
+    trial->is_bad = is_bad;
+    trial->kernel_count = count;
+    return true;
+}
+
 /* A launch, with the checker. */
 static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
                        const grout_launch_settings *settings) {
-    return grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)
-               ? explore(it, kernel, arguments, settings)
-               : run_once(it, kernel, arguments, settings);
+    grout_trial *trial = it->trial;
+    const size_t before = trial->found;
+    const bool was_incomplete = trial->is_incomplete, was_different = trial->is_different;
+    trial->is_incomplete = trial->is_different = false;
+    const bool is_good = grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)
+                             ? explore(it, kernel, arguments, settings)
+                             : run_once(it, kernel, arguments, settings);
+    trial->is_bad[kernel] |= trial->found > before || trial->is_incomplete || trial->is_different;
+    trial->is_incomplete |= was_incomplete;
+    trial->is_different |= was_different;
+    return is_good;
 }
 
 static bool run_kernel(context *it, grout_kernel_id kernel) {
@@ -175,7 +238,7 @@ static bool run_kernel(context *it, grout_kernel_id kernel) {
     settings.is_silent = true;
     if (!grout_argument_set__init(&it->session, &it->load.bindings, it->load.bound, kernel,
                                   &arguments)) {
-        it->trial->is_incomplete = true;
+        it->trial->is_incomplete = it->trial->is_bad[kernel] = true;
     } else {
         is_good = run_launch(it, kernel, &arguments, &settings);
     }
@@ -231,6 +294,7 @@ static bool run_text(context *it, const grout_bytes *text) {
         is_good = grout_diags__has_ended(it->session.diags) || add_diags(it);
     } else {
         bool is_listed = grout_listing__is_wanted(&it->session, &it->load);
+        is_good = make_kernels(it->trial, grout_module_get_kernel_count(it->load.bound));
         for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
             grout_kernel_id kernel = it->load.kernels[i];
             bool is_alone = !is_listed || !grout_listing__has_kernel(&it->load, kernel);
@@ -292,16 +356,26 @@ static bool run_sizes(const grout_trial_task *task, const grout_bytes *text, gro
     return true;
 }
 
-/* Errors first; else as they came: causes come before what follows from them. */
-static void sort(grout_trial *trial) {
-    for (size_t i = 1; i < trial->count; i++) {
-        grout_trial_finding one = trial->items[i];
-        size_t at = i;
-        for (; at > 0 && one.is_error && !trial->items[at - 1].is_error; at--) {
-            trial->items[at] = trial->items[at - 1];
+/* Errors first; else as they came: causes come before what follows from them. False without memory.
+ */
+static bool sort(grout_trial *trial) {
+    grout_trial_finding *sorted = grout__new(NULL, trial->count, sizeof *sorted);
+    size_t count = 0;
+    for (int pass = 0; pass < 2 && sorted != NULL; pass++) {
+        for (size_t i = 0; i < trial->count; i++) {
+            if (trial->items[i].is_error == (pass == 0)) {
+                sorted[count++] = trial->items[i];
+            }
         }
-        trial->items[at] = one;
     }
+    grout__free(trial->table); /* there are no more to come */
+    trial->table = NULL;
+    if (sorted != NULL) {
+        grout__free(trial->items);
+        trial->items = sorted;
+        trial->capacity = trial->count;
+    }
+    return sorted != NULL;
 }
 
 bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grout_trial *out) {
@@ -311,8 +385,7 @@ bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grou
                                           !run_sizes(task->wider, &bytes, out))) {
         return false;
     }
-    sort(out);
-    return true;
+    return sort(out);
 }
 
 void grout_trial__deinit(grout_trial *trial) {
@@ -320,7 +393,13 @@ void grout_trial__deinit(grout_trial *trial) {
         free_finding(&trial->items[i]);
     }
     grout__free(trial->items);
+    grout__free(trial->table);
+    grout__free(trial->is_bad);
     *trial = (grout_trial){0};
+}
+
+bool grout_trial__is_bad(const grout_trial *trial, grout_kernel_id kernel) {
+    return kernel >= trial->kernel_count || trial->is_bad[kernel];
 }
 
 bool grout_trial__is_clean(const grout_trial *trial) {

@@ -20,6 +20,11 @@ typedef struct grout_trial_finding {
 typedef struct grout_trial {
     grout_trial_finding *items; /* errors first, causes before what follows from them */
     size_t count, capacity;
+    uint32_t *table; /* of findings, by hash: their index plus 1 */
+    size_t table_size;
+    size_t found; /* findings, of each size and launch */
+    bool *is_bad; /* by kernel: it has findings, or its check is not complete */
+    size_t kernel_count;
     uint32_t error_count;
     uint32_t diag_count; /* errors and warnings of the file itself, "unused-result" */
     uint64_t steps;      /* of all its runs */
@@ -46,6 +51,8 @@ bool grout_trial__run(const grout_trial_task *task, const grout_text *text, grou
 void grout_trial__deinit(grout_trial *trial);
 /* Whether nothing is left to repair, and that is sure. */
 bool grout_trial__is_clean(const grout_trial *trial);
+/* Whether a kernel of the file has to be repaired, by its id in the text of a trial of all. */
+bool grout_trial__is_bad(const grout_trial *trial, grout_kernel_id kernel);
 /* Whether a finding of the text before the change is still there after it. */
 bool grout_trial__has(const grout_trial *trial, const grout_trial_finding *finding,
                       const grout_change *change);

@@ -9,6 +9,7 @@ test, and far less than the work that is cut. tests/unit/cli/check_ends.c cuts a
 """
 import argparse
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from limit import SECONDS
 
 grout = None
 INCOMPLETE, TERMINATED = 3, 143
+CPU_SECONDS = 10
 STORE = "kernel @k(%x: in gmem i32[16384], %y: out gmem i32[16384])\n{\n  store %y, (load %x)\n}\n"
 
 
@@ -28,6 +30,12 @@ def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def get_cpu_seconds():
+    """Of the calls so far: what other processes do at the same time does not count."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def end(words, code, part, begun=None, **how):
@@ -81,6 +89,15 @@ def test_pipes(folder):
     catches(late)
     write(pipe, STORE)
     assert "@k: clean" in late.communicate(timeout=SECONDS)[0]
+
+
+def test_fix(folder):
+    """Proposals are made beside the findings, so that a long file takes no longer than it takes to read it."""
+    lines = 100000
+    text = 'require 1 == 1, "a"\n' * lines + "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n}\n"
+    start = get_cpu_seconds()
+    end(["fix", "--diff", "--budget", "0.5", write(f"{folder}/k.grout", text)], 1, "1 finding is left")
+    assert get_cpu_seconds() - start < CPU_SECONDS, get_cpu_seconds() - start
 
 
 TESTS = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
