@@ -61,7 +61,7 @@ static const texts all[] = {{0, 3, 2},     {1, 1, 1},    {5, 2, 2},    {40, 3, 4
 #define TEXT_COUNT (sizeof all / sizeof all[0])
 
 START_TEST(a_difference_makes_the_other_text) {
-    const texts *t = &all[_i % TEXT_COUNT];
+    const texts *t = &all[(size_t)_i % TEXT_COUNT];
     uint32_t state = (uint32_t)_i + 1;
     grout_text before = {0}, after = {0}, diff = {0}, made = {0};
     grout_text_add(&before, "first\n");
