@@ -145,7 +145,7 @@ static const struct launch_case {
     {{MOST, MOST, MOST}, {0}, {0}, 0, "a grid has at most 2^24 CTAs here (4294967295)"},
     {{1 << 12, 1 << 12, 2}, {0}, {0}, 0, "a grid has at most 2^24 CTAs here (33554432)"},
     {{0}, {MOST, 1, 1}, {0}, 0, "a CTA has at most 1024 threads (4294967295)"},
-    {{0}, {MOST, MOST, MOST}, {0}, 0, "a CTA has at most 1024 threads (4294967295)"},
+    {{0}, {MOST, MOST, MOST}, {0}, 0, "a CTA has at most 64 threads along z (4294967295)"},
     {{0}, {32, 32, 2}, {0}, 0, "a CTA has at most 1024 threads (2048)"},
     {{0},
      {0},
