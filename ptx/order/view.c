@@ -57,10 +57,7 @@ void grout_ptx__drop_heads(ptx_heads *heads) {
     *heads = (ptx_heads){NULL, 0, 0};
 }
 
-bool grout_ptx__add_head(const ptx_means *means, ptx_heads *heads, const ptx_head *head) {
-    if (!ptx_goes_on(means, 1 + heads->count / 64)) {
-        return false;
-    }
+bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
     for (size_t i = 0; i < heads->count; i++) {
         ptx_head *old = &heads->items[i];
         if (old->scope == head->scope && old->carrier == head->carrier &&
@@ -70,7 +67,7 @@ bool grout_ptx__add_head(const ptx_means *means, ptx_heads *heads, const ptx_hea
             return grout_ptx__join_view(&old->view, &head->view);
         }
     }
-    if (!GROUT_ARRAY_RESERVE(heads, means->allocator, 1)) {
+    if (!GROUT_ARRAY_RESERVE(heads, NULL, 1)) {
         return false;
     }
     heads->items[heads->count] = *head;
@@ -78,10 +75,10 @@ bool grout_ptx__add_head(const ptx_means *means, ptx_heads *heads, const ptx_hea
     return true;
 }
 
-bool grout_ptx__add_heads(const ptx_means *means, ptx_heads *heads, const ptx_heads *others) {
+bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
-        is_done = grout_ptx__add_head(means, heads, &others->items[i]);
+        is_done = grout_ptx__add_head(heads, &others->items[i]);
     }
     return is_done;
 }
@@ -93,8 +90,7 @@ static bool is_observed(const ptx_head *head, const ptx_taker *wait) {
             grout_ptx__includes(wait->scope, wait->cta, head->cta, size));
 }
 
-bool grout_ptx__add_observed(const ptx_means *means, ptx_heads *heads, const ptx_heads *others,
-                             const ptx_taker *wait) {
+bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
         ptx_head head = others->items[i];
@@ -103,7 +99,7 @@ bool grout_ptx__add_observed(const ptx_means *means, ptx_heads *heads, const ptx
             head.handed = PTX_HANDED_ENGINES;
         }
         head.carrier = PTX_SCOPE_NONE;
-        is_done = grout_ptx__add_head(means, heads, &head);
+        is_done = grout_ptx__add_head(heads, &head);
     }
     return is_done;
 }
@@ -130,13 +126,11 @@ bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker) {
     return true;
 }
 
-bool grout_ptx__take_heads(const ptx_means *means, const ptx_heads *heads, const ptx_taker *taker,
-                           ptx_view *view) {
+bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < heads->count; i++) {
         const ptx_head *head = &heads->items[i];
-        is_done = ptx_goes_on(means, 1) &&
-                  grout_ptx__join_handed(view, &head->view, get_handed(head, taker)) &&
+        is_done = grout_ptx__join_handed(view, &head->view, get_handed(head, taker)) &&
                   (head->is_narrow || grout_ptx__join_seen(view, &head->view));
     }
     return is_done;
