@@ -3,6 +3,7 @@
 #include "alloc.h"
 
 #include "invariant.h"
+#include "limited.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,20 +37,35 @@ static void *begin(header *made, const grout_allocator *allocator, size_t size) 
     return made + 1;
 }
 
+/* libc gives them zeroed, and pages that nobody touches cost nothing. */
+static header *make_zeroed(const grout_allocator *allocator, size_t whole) {
+    grout_limited *limited = grout_limited__of(allocator);
+    if (allocator == NULL) {
+        return calloc(1, whole);
+    }
+    if (limited != NULL && limited->from == NULL) {
+        if (!grout_limited__take(limited, whole)) {
+            return NULL;
+        }
+        header *zeroed = calloc(1, whole);
+        if (zeroed == NULL) {
+            grout_limited__give(limited, whole);
+        }
+        return zeroed;
+    }
+    header *made = allocator->resize(allocator->payload, NULL, 0, whole);
+    if (made != NULL) {
+        memset(made, 0, whole);
+    }
+    return made;
+}
+
 void *grout__new(const grout_allocator *allocator, size_t count, size_t size) {
     if (size > 0 && count > SIZE_MAX / size) {
         return NULL;
     }
     size_t whole = get_whole(count * size);
-    if (whole == 0) {
-        return NULL;
-    }
-    header *made = allocator == NULL ? calloc(1, whole)
-                                     : allocator->resize(allocator->payload, NULL, 0, whole);
-    if (made != NULL && allocator != NULL) {
-        memset(made, 0, whole);
-    }
-    return begin(made, allocator, count * size);
+    return whole == 0 ? NULL : begin(make_zeroed(allocator, whole), allocator, count * size);
 }
 
 void *grout__resize(const grout_allocator *allocator, void *block, size_t size) {
@@ -75,6 +91,10 @@ char *grout__copy(const grout_allocator *allocator, const char *bytes, size_t si
         copy[size] = '\0';
     }
     return copy;
+}
+
+const grout_allocator *grout__get_allocator(void *block) {
+    return get_header(block)->allocator;
 }
 
 void grout__free(void *block) {

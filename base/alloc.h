@@ -17,6 +17,8 @@ void *grout__new(const grout_allocator *allocator, size_t count, size_t size);
 void *grout__resize(const grout_allocator *allocator, void *block, size_t size);
 /* A copy of size bytes and a NUL after them, or NULL without memory. */
 char *grout__copy(const grout_allocator *allocator, const char *bytes, size_t size);
+/* Where a block comes from; NULL: libc. */
+const grout_allocator *grout__get_allocator(void *block);
 /* Gives a block back where it came from; nothing for NULL. */
 void grout__free(void *block);
 

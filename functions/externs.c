@@ -9,12 +9,14 @@
 #include "invariant.h"
 #include "signature.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* One of the functions, as it is called. */
 typedef struct callee {
     grout_any_function *function;
-    ffi_cif cif; /* points into types */
+    const atomic_bool *is_stopped; /* the externs' */
+    ffi_cif cif;                   /* points into types */
     ffi_type *types[GROUT_EXTERN_OPERANDS_MAX];
     uint8_t result_bytes;
 } callee;
@@ -23,12 +25,16 @@ struct grout_externs {
     grout_extern items[GROUT_EXTERNS_MAX];
     callee callees[GROUT_EXTERNS_MAX]; /* payloads of the items */
     uint32_t count;
+    atomic_bool is_stopped;
     char *names; /* the items' names, each with its NUL */
 };
 
 /* libffi widens an integer result to a register, whose low bytes come first. */
-static void call(void *payload, const void *const *arguments, void *result_out) {
+static bool call(void *payload, const void *const *arguments, void *result_out) {
     callee *c = payload;
+    if (atomic_load(c->is_stopped)) {
+        return false;
+    }
     void *values[GROUT_EXTERN_OPERANDS_MAX];
     union {
         ffi_arg word;
@@ -38,6 +44,7 @@ static void call(void *payload, const void *const *arguments, void *result_out) 
     memcpy(values, (const void *)arguments, c->cif.nargs * sizeof values[0]);
     ffi_call(&c->cif, c->function, &result, values);
     memcpy(result_out, &result, c->result_bytes);
+    return !atomic_load(c->is_stopped);
 }
 
 static const grout_extern_function *find_function(const grout_extern_function *functions,
@@ -104,6 +111,7 @@ grout_externs *grout_externs_new(const grout_module *bound, const grout_extern_f
         if (found != NULL) {
             callee *c = &externs->callees[externs->count];
             init_callee(c, bound, op, found->function);
+            c->is_stopped = &externs->is_stopped;
             externs->items[externs->count++] =
                 (grout_extern){.name = name, .call = call, .payload = c};
         }
@@ -121,6 +129,10 @@ void grout_externs_free(grout_externs *externs) {
         grout__free(externs->names);
         grout__free(externs);
     }
+}
+
+void grout_externs_stop(grout_externs *externs) {
+    atomic_store(&externs->is_stopped, true);
 }
 
 const grout_extern *grout_externs_get(const grout_externs *externs, uint32_t *count_out) {

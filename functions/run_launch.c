@@ -30,7 +30,9 @@ static bool check_status(const grout_launch *launch, const grout_functions_run *
         break;
     case GROUT_RUN_INTERRUPTED:
         grout_diags_add(diags, GROUT_DIAG_INTERRUPTED, place,
-                        "the launch's progress callback has ended '@%s'", name);
+                        "the launch's progress callback, or a function that the kernel calls, has "
+                        "ended '@%s'",
+                        name);
         break;
     case GROUT_RUN_PAUSED:
     case GROUT_RUN_FAILED:

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_device.h"
 
+#include "progress.h"
+
 #include "grout/generate.h"
 #include "grout/ptx.h"
 
@@ -29,6 +31,8 @@ typedef struct ptx_launch {
     uint64_t record, records;      /* what a debug_check that is false writes, and how often */
     uint8_t *parameters;
     size_t parameter_bytes;
+    uint64_t
+        array_bytes; /* of the host, that the arrays take: the launch's own, and the machine's */
 } ptx_launch;
 
 struct grout_ptx_device {
@@ -58,6 +62,51 @@ static void get_numbers(const json_t *object, const char *key, uint32_t *numbers
     for (size_t i = 0; i < most && i < json_array_size(array); i++) {
         numbers[i] = (uint32_t)json_integer_value(json_array_get(array, i));
     }
+}
+
+/* ---- bounds ---- */
+
+/* --max-memory, else the machine's memory; 0: there is no limit. */
+static uint64_t get_memory_max(const grout_session *session) {
+    const uint64_t memory = session->host->get_memory(session->host->payload);
+    return grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, memory);
+}
+
+/* What the arrays leave of it. */
+static uint64_t get_memory_left(const ptx_launch *work) {
+    const uint64_t most = get_memory_max(work->session);
+    return most == 0 ? 0 : most > work->array_bytes ? most - work->array_bytes : 1;
+}
+
+/* An array more, before it is made. False with a diagnostic: that is too much. */
+static bool count_array(ptx_launch *work, uint64_t bytes) {
+    grout_session *session = work->session;
+    const uint64_t most = get_memory_max(session);
+    work->array_bytes += bytes;
+    if (most == 0 || work->array_bytes <= most) {
+        return true;
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_OUT_OF_MEMORY, grout_nowhere,
+                    "on the machine for PTX the kernel's arrays take %llu MiB, %s is %llu MiB",
+                    (unsigned long long)(work->array_bytes >> 20),
+                    grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY)
+                        ? "--max-memory"
+                        : "this machine's memory",
+                    (unsigned long long)(most >> 20));
+    grout_diags_help(session->diags, "smaller sizes: -D NAME=VALUE");
+    return false;
+}
+
+/* A copy of an array on the machine; 0 with a diagnostic. */
+static uint64_t add_array(ptx_launch *work, const void *data, size_t size) {
+    uint64_t address = 0;
+    if (count_array(work, grout_ptx_memory_get_cost(size))) {
+        address = grout_ptx_memory_add(work->memory, data, size);
+        if (address == 0) {
+            (void)grout_diags_add_oom(work->session->diags);
+        }
+    }
+    return address;
 }
 
 /* ---- code and manifest ---- */
@@ -90,8 +139,9 @@ static bool make_code(ptx_launch *work) {
     if (is_made) {
         grout_text file = {0};
         grout_text_add(&file, "%s.ptx", name);
-        work->module = grout_ptx_parse(file.data != NULL ? file.data : "ptx", ptx.data, ptx.size,
-                                       session->diags);
+        const grout_ptx_bounds bounds = {.max_memory = get_memory_max(session)};
+        work->module =
+            grout_ptx_parse_within(file.data, ptx.data, ptx.size, &bounds, session->diags);
         work->manifest = json_loadb(manifest.data, manifest.size, 0, NULL);
         grout_text_free(&file);
         is_made = work->module != NULL && (work->manifest != NULL || fail(work, "no manifest"));
@@ -158,9 +208,9 @@ static bool add_contents(ptx_launch *work, const json_t *array, uint64_t *addres
         free(bytes);
         return false;
     }
-    *address_out = grout_ptx_memory_add(work->memory, bytes, size);
+    *address_out = add_array(work, bytes, size);
     free(bytes);
-    return *address_out != 0 || grout_diags_add_oom(work->session->diags);
+    return *address_out != 0;
 }
 
 /* What an array holds, as the machine calls it. Integers that nobody has given may be any. */
@@ -233,9 +283,9 @@ static bool add_arrays(ptx_launch *work) {
             }
             continue;
         }
-        work->arrays[i] = grout_ptx_memory_add(work->memory, argument->data, argument->size);
+        work->arrays[i] = add_array(work, argument->data, argument->size);
         if (work->arrays[i] == 0) {
-            return grout_diags_add_oom(work->session->diags);
+            return false;
         }
         const bool is_given = work->launch->are_given == NULL ||
                               work->launch->are_given[argument - work->launch->arguments];
@@ -248,9 +298,9 @@ static bool add_arrays(ptx_launch *work) {
         }
     }
     static const uint8_t zeros[RECORD_BYTES];
-    work->record = grout_ptx_memory_add(work->memory, zeros, RECORD_BYTES);
-    work->records = grout_ptx_memory_add(work->memory, zeros, COUNT_BYTES);
-    return (work->record != 0 && work->records != 0) || grout_diags_add_oom(work->session->diags);
+    work->record = add_array(work, zeros, RECORD_BYTES);
+    work->records = work->record != 0 ? add_array(work, zeros, COUNT_BYTES) : 0;
+    return work->records != 0;
 }
 
 /* ---- parameters ---- */
@@ -469,8 +519,14 @@ static void end_run(ptx_launch *work) {
     work->parameters = NULL;
 }
 
+static bool note_progress(void *payload, const grout_progress *progress) {
+    return grout_progress_line__step(payload, progress);
+}
+
 static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interleaving order) {
     grout_ptx_result result = {0};
+    grout_progress_line line;
+    const uint64_t before = work->array_bytes;
     bool is_done = add_arrays(work) && make_parameters(work);
     if (is_done) {
         grout_ptx_launch plan = {
@@ -481,14 +537,19 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
             .parameter_bytes = work->parameter_bytes,
             .seed = order.seed,
             .timing = order.timing,
-            .steps_max =
+            .max_steps =
                 grout_options__get_count(&work->session->options, GROUT_OPTION_MAX_STEPS, 0),
-            .finds_races = grout_options__has(&work->session->options, GROUT_OPTION_RUN_CHECK)};
+            .finds_races = grout_options__has(&work->session->options, GROUT_OPTION_RUN_CHECK),
+            .max_memory = get_memory_left(work),
+            .progress = note_progress,
+            .payload = &line};
+        grout_progress_line__init(&line, work->session);
         get_numbers(work->manifest, "grid", plan.grid, 3);
         get_numbers(work->manifest, "block", plan.block, 3);
         get_numbers(work->manifest, "cluster", plan.cluster, 3);
         is_done = (plan.grid[0] > 0 || fail(work, "a grid of no CTAs")) &&
                   grout_ptx_launch_run(&plan, &result, device->session->diags);
+        grout_progress_line__clear(&line);
         if (!is_done) {
             note_check(work);
         }
@@ -497,6 +558,7 @@ static bool run_one(grout_ptx_device *device, ptx_launch *work, grout_ptx_interl
     device->warp_instructions += result.warp_instructions;
     device->async_operations += result.async_operations;
     end_run(work);
+    work->array_bytes = before;
     return is_done;
 }
 
@@ -507,6 +569,9 @@ static bool keep_arguments(ptx_launch *work) {
     work->initial = calloc((size_t)launch->argument_count + 1, sizeof *work->initial);
     for (uint32_t i = 0; work->initial != NULL && i < launch->argument_count; i++) {
         const grout_argument *argument = &launch->arguments[i];
+        if (!count_array(work, 2 * (uint64_t)argument->size)) { /* its own bytes, and these */
+            return false;
+        }
         work->initial[i] = malloc(argument->size + 1);
         if (work->initial[i] == NULL) {
             return grout_diags_add_oom(work->session->diags);

@@ -17,6 +17,9 @@
  *     checking               grout_checker_options.allocator
  *     exploring, advising    grout_launch.allocator, of the launch that is explored
  *     kernels as functions   grout_launch.allocator, of the launch in their options
+ *     parsing PTX            grout_ptx_bounds.allocator
+ *     arrays for PTX         grout_ptx_memory_new_in, also for variables of the module
+ *     running PTX            grout_ptx_launch.allocator
  */
 #ifndef GROUT_ALLOC_H
 #define GROUT_ALLOC_H

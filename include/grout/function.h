@@ -121,6 +121,12 @@ GROUT_API grout_externs *grout_externs_new(const grout_module *bound,
                                            const grout_extern_function *functions, size_t count,
                                            const grout_allocator *allocator, grout_diags *diags);
 GROUT_API void grout_externs_free(grout_externs *externs);
+/*
+ * Has the launches that call these functions end, interrupted, at the next of their calls, or after
+ * the one that is under way: a C function itself has no way to say that it cannot go on. For good;
+ * from any OS thread, also from within one of the functions.
+ */
+GROUT_API void grout_externs_stop(grout_externs *externs);
 /* For launch.externs and launch.extern_count; they belong to externs. One whose function is not
  * given has none: the launch says so (extern-missing). */
 GROUT_API const grout_extern *grout_externs_get(const grout_externs *externs, uint32_t *count_out);

@@ -10,6 +10,7 @@
 #define GROUT_INTERP_H
 
 #include "grout/observe.h"
+#include "grout/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,11 +69,6 @@ GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_ou
 GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
 GROUT_API bool grout_numerics_find(const char *text, grout_numerics *numerics_out);
 
-typedef struct grout_progress {
-    int64_t ctas_done, ctas_total;
-    uint64_t steps;
-} grout_progress;
-
 #define GROUT_OBSERVERS_MAX 8
 
 /*
@@ -82,10 +78,14 @@ typedef struct grout_progress {
  * and from several OS threads at once where the launch or an exploration has several. It is not
  * called for an element of which an argument is undefined, if the launch follows undefined values
  * (track_undefined): the result is undefined then. function.h makes one of any C function.
+ *
+ * False says stop: there is no result. The run ends at once, interrupted (GROUT_RUN_INTERRUPTED),
+ * and an exploration with it; the machine calls it for no further element. Where a launch has
+ * several workers, the others may be in a call meanwhile, and come to one more each.
  */
 typedef struct grout_extern {
     const char *name;
-    void (*call)(void *payload, const void *const *arguments, void *result_out);
+    bool (*call)(void *payload, const void *const *arguments, void *result_out);
     void *payload;
 } grout_extern;
 
@@ -177,7 +177,7 @@ typedef enum grout_run_status {
     GROUT_RUN_PAUSED, /* the step count asked for is reached; run again to go on */
     GROUT_RUN_DEADLOCK,
     GROUT_RUN_STEP_LIMIT,
-    GROUT_RUN_INTERRUPTED, /* progress said so */
+    GROUT_RUN_INTERRUPTED, /* progress said so, or an extern */
     GROUT_RUN_FAILED       /* reasons in diags: memory, an observer that gave up */
 } grout_run_status;
 

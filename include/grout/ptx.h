@@ -8,6 +8,7 @@
 #define GROUT_PTX_H
 
 #include "grout/diag.h"
+#include "grout/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,22 @@ typedef struct grout_ptx_module grout_ptx_module;
  */
 GROUT_API grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
                                             grout_diags *diags);
+
+/* What bounds the parsing of a text. Zeroed: nothing does. */
+typedef struct grout_ptx_bounds {
+    const grout_allocator *allocator; /* of the module (alloc.h); NULL: libc */
+    uint64_t max_memory;              /* bytes of the module; 0: no limit of ours */
+    /* Called now and then with the bytes that are read as steps; false ends the parsing, with
+     * interrupted. May be NULL. */
+    bool (*progress)(void *payload, const grout_progress *progress);
+    void *payload;
+} grout_ptx_bounds;
+
+/* The same within bounds, which are borrowed for the call; the allocator for the life of the
+ * module. NULL also with out-of-memory, where the limit is reached, and with interrupted. */
+GROUT_API grout_ptx_module *grout_ptx_parse_within(const char *file, const char *text, size_t size,
+                                                   const grout_ptx_bounds *bounds,
+                                                   grout_diags *diags);
 GROUT_API void grout_ptx_module_free(grout_ptx_module *module);
 
 /*
@@ -35,7 +52,8 @@ GROUT_API void grout_ptx_module_free(grout_ptx_module *module);
  */
 GROUT_API void grout_ptx_module_print(const grout_ptx_module *module, grout_text *out);
 
-/* How many entries the module has, and the name of the i-th (borrowed from the module). */
+/* How many entries with a body the module has, and the name of the i-th (borrowed from the
+ * module); NULL: there are not so many. */
 GROUT_API uint32_t grout_ptx_module_get_entry_count(const grout_ptx_module *module);
 GROUT_API const char *grout_ptx_module_get_entry_name(const grout_ptx_module *module,
                                                       uint32_t index);
@@ -50,11 +68,17 @@ typedef struct grout_ptx_memory grout_ptx_memory;
 
 /* Empty memory, or NULL without any. Free with grout_ptx_memory_free. */
 GROUT_API grout_ptx_memory *grout_ptx_memory_new(void);
+/* The same; its arrays come from an allocator (alloc.h), which is borrowed until it is freed. NULL:
+ * libc. */
+GROUT_API grout_ptx_memory *grout_ptx_memory_new_in(const grout_allocator *allocator);
 GROUT_API void grout_ptx_memory_free(grout_ptx_memory *memory);
+/* Bytes of the host that an array of size bytes takes: of each byte of it there is also one that
+ * says whether it is defined. */
+GROUT_API uint64_t grout_ptx_memory_get_cost(uint64_t size);
 /*
  * Allocates size bytes and copies contents into them; NULL: their values are undefined, and where
  * one decides something, the run fails. The address is a multiple of 512, and no two arrays touch.
- * 0 without memory.
+ * 0 without memory, or if the machine has no addresses for so many bytes.
  */
 GROUT_API uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *contents,
                                         size_t size);
@@ -82,8 +106,8 @@ typedef enum grout_ptx_elements {
  */
 GROUT_API bool grout_ptx_memory_set_elements(grout_ptx_memory *memory, uint64_t address,
                                              grout_ptx_elements elements);
-/* Copies size bytes from an address, and says how many of them are undefined. False if they are not
- * all in one array. */
+/* Copies size bytes from an address, and says how many of them are undefined; undefined_out may be
+ * NULL. False if they are not all in one array. */
 GROUT_API bool grout_ptx_memory_read(const grout_ptx_memory *memory, uint64_t address, void *data,
                                      size_t size, size_t *undefined_out);
 
@@ -104,22 +128,37 @@ typedef struct grout_ptx_launch {
     size_t parameter_bytes;
     uint64_t seed; /* of the order of the warps, and of random timing */
     grout_ptx_timing timing;
-    uint64_t steps_max; /* instructions of warps; 0: 4 * 10^9 */
+    uint64_t max_steps; /* instructions of warps; 0: GROUT_PTX_STEPS_MAX, the most that counts */
     bool finds_races;   /* two accesses that nothing orders are ptx-race; takes time and memory.
                            Two writes that leave the same values are the warning same-value-race */
+    /* Bytes that the run may take beside the arrays that are in memory when it begins: the state of
+     * the machine, the variables of the module, and of the search for races what is known of each
+     * byte and access, and a copy of the arrays. 0: no limit of ours. */
+    uint64_t max_memory;
+    const grout_allocator *allocator; /* of the same (alloc.h), but for variables; NULL: libc */
+    /* Called every some instructions; false ends the run, with interrupted. May be NULL. */
+    bool (*progress)(void *payload, const grout_progress *progress);
+    void *payload;
 } grout_ptx_launch;
+
+#define GROUT_PTX_STEPS_MAX UINT64_C(4000000000)
 
 typedef struct grout_ptx_result {
     uint64_t warp_instructions, lane_instructions;
     uint64_t async_operations;
+    uint64_t peak_bytes; /* of what max_memory counts */
 } grout_ptx_result;
 
 /*
  * Runs an entry to its end. True: memory holds what the kernel has written. False: ptx-unsupported
  * for an instruction that is not known, ptx-fault for one that no GPU could run, ptx-hang if all
  * lanes wait for ever, limit-reached if the steps are used up or something else that the machine
- * bounds, bad-argument if the launch is none; each with the instruction's place, and notes of the
- * CTA and lane. What memory holds then is not said.
+ * bounds; each with the instruction's place, and notes of the CTA and lane. False also with
+ * bad-argument if the launch is none, whatever it holds, with out-of-memory without memory or at
+ * the limit, and with interrupted if progress ends it. What memory holds then is not said.
+ *
+ * Only the entry and the functions that it may call count: what else is in the module costs
+ * nothing.
  */
 GROUT_API bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *result_out,
                                     grout_diags *diags);

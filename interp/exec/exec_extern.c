@@ -57,8 +57,8 @@ static grout_outcome call_for_each(const grout_cta *cta, uint32_t thread, const 
         const bool is_undefined = get_elements(arguments, inst->slot_count, i, elements);
         if (is_undefined) {
             memcpy(to, &poison, result->element_bytes);
-        } else {
-            function->call(function->payload, elements, to);
+        } else if (!function->call(function->payload, elements, to)) {
+            return GROUT_OUTCOME_STOPPED;
         }
         if (is_undefined && !is_any_undefined && result->is_array) {
             memset(grout_slot__mask(cta, thread, result), 0, result->count);

@@ -296,6 +296,9 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
             run->last = run->current;
             run->current = 0;
             break;
+        case GROUT_OUTCOME_STOPPED:
+            machine->is_stopped = true;
+            return stop(machine, GROUT_RUN_INTERRUPTED);
         case GROUT_OUTCOME_FAILED:
             machine->run.has_failed = true;
             break;

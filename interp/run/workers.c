@@ -336,6 +336,10 @@ static bool run_crew(crew *it, grout_run_status *status_out) {
         }
     }
     run_all(it);
+    for (uint32_t i = 0; i < it->count; i++) {
+        const grout_machine *own = it->workers[i].machine;
+        it->is_interrupted = it->is_interrupted || (own != NULL && own->is_stopped);
+    }
     if (!it->is_interrupted && !is_sound(it)) {
         return false;
     }

@@ -388,6 +388,7 @@ struct grout_machine {
     uint8_t *strips;             /* see strip.h */
     grout_chain_run *chain_runs; /* the steps of the chain that runs */
     uint64_t step_limit;         /* of all steps: where this run stops at the latest */
+    bool is_stopped;             /* an extern said stop: the run is over */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */

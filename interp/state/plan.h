@@ -28,6 +28,7 @@ typedef enum grout_outcome {
     GROUT_OUTCOME_NEXT,    /* go on at the thread's pc */
     GROUT_OUTCOME_BLOCKED, /* nothing done; try again when the thread is runnable */
     GROUT_OUTCOME_EXIT,    /* the thread has ended */
+    GROUT_OUTCOME_STOPPED, /* an extern said stop */
     GROUT_OUTCOME_FAILED   /* no memory, or an observer gave up */
 } grout_outcome;
 

@@ -4,15 +4,12 @@
 
 bool grout_ptx__find_shared(const ptx_cta *cta, uint64_t address, uint64_t size,
                             ptx_bytes *bytes_out, ptx_cta **cta_out) {
-    ptx_machine *machine = cta->machine;
+    const ptx_machine *machine = cta->machine;
     uint64_t rank = address >> 24 & 0xff, offset = address & 0xffffff;
-    ptx_cta *owner = &machine->ctas[cta->number];
     if (address >> 32 != 0 || rank > machine->cluster_size) {
         return false;
     }
-    if (rank > 0) {
-        owner = &machine->ctas[cta->first_cta + rank - 1];
-    }
+    ptx_cta *owner = &cta->cluster[rank > 0 ? rank - 1 : cta->rank];
     if (offset < PTX_SHARED_FIRST || size > machine->shared_bytes ||
         offset - PTX_SHARED_FIRST > machine->shared_bytes - size || owner->shared == NULL) {
         return false;

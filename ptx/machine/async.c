@@ -5,13 +5,17 @@
 #include "observe.h"
 #include "tensor_memory.h"
 
+/* As pulse.h counts it: what one takes, and of how many a unit of it looks at. */
+enum { ASYNC_WORK = 1024, ASYNCS_OF_WORK = 16 };
+
 bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     ptx_machine *machine = context->machine;
-    if (!GROUT_ARRAY_RESERVE(&machine->asyncs, NULL, 1)) {
+    if (!PTX_MACHINE_ROOM(machine, &machine->asyncs)) {
         grout__free(async.bytes);
         machine->is_failed = true;
         return grout_diags_add_oom(machine->diags);
     }
+    async.own = context->cta;
     async.cta = context->cta->number;
     async.warp = context->warp->index;
     async.inst = context->step->inst;
@@ -41,6 +45,7 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
 bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lanes,
                              const uint32_t *before, bool only_reads) {
     const ptx_machine *machine = context->machine;
+    (void)ptx_may_go_on(machine, machine->asyncs.count / ASYNCS_OF_WORK);
     for (size_t i = 0; i < machine->asyncs.count; i++) {
         const ptx_async *async = &machine->asyncs.items[i];
         if (async->kind != kind || async->cta != context->cta->number ||
@@ -56,8 +61,8 @@ bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, ui
     return false;
 }
 
-static ptx_warp *get_warp(const ptx_machine *machine, const ptx_async *async) {
-    return &machine->ctas[async->cta].warps[async->warp];
+static ptx_warp *get_warp(const ptx_async *async) {
+    return &async->own->warps[async->warp];
 }
 
 /* A product waits for those of its warp before it. */
@@ -66,8 +71,7 @@ static bool may_happen(const ptx_machine *machine, size_t index) {
     if (async->kind == PTX_ASYNC_TENSOR || async->pipe.kind != PTX_PIPE_NONE) {
         return grout_ptx__tensor_may_happen(machine, index);
     }
-    return async->kind != PTX_ASYNC_PRODUCT ||
-           async->order == get_warp(machine, async)->products_done;
+    return async->kind != PTX_ASYNC_PRODUCT || async->order == get_warp(async)->products_done;
 }
 
 static void remove_async(ptx_machine *machine, size_t index) {
@@ -76,7 +80,7 @@ static void remove_async(ptx_machine *machine, size_t index) {
     grout_ptx__end_flight(&machine->asyncs.items[index].flight);
     machine->prompt_count -= !async->is_late;
     if (async->kind == PTX_ASYNC_PRODUCT) {
-        get_warp(machine, async)->products_done++;
+        get_warp(async)->products_done++;
     }
     machine->asyncs.count--;
     for (size_t i = index; i < machine->asyncs.count; i++) {
@@ -89,11 +93,16 @@ bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
     size_t first = count > 0 ? (size_t)grout_ptx__draw(machine, count) : 0;
     for (size_t i = 0; i < count && !machine->is_failed; i++) {
         size_t index = (first + i) % count;
+        if (!ptx_may_go_on(machine, 1 + count / ASYNCS_OF_WORK)) {
+            machine->is_failed = true;
+            break;
+        }
         ptx_async *async = &machine->asyncs.items[index];
         if ((async->is_late && !forced) || !may_happen(machine, index)) {
             continue;
         }
         if (async->run(machine, async)) {
+            (void)ptx_may_go_on(machine, ASYNC_WORK);
             machine->events++;
             if (async->is_done) {
                 remove_async(machine, index);

@@ -111,6 +111,10 @@ bool grout_ptx__decode_atomic(ptx_decoder *decoder) {
     return grout_ptx__decode_address(decoder, address, 0) &&
            grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, address + 1), step->type,
                                    &step->first_item2, &step->item_count2) &&
+           grout_ptx__has_vector(decoder, step->item_count2) &&
+           (!has_result || step->item_count == step->item_count2 ||
+            grout_ptx__unknown(decoder, "%u results for %u values", step->item_count,
+                               step->item_count2)) &&
            (step->detail != PTX_WORD_CAS ||
             (left > 0 ? grout_ptx__decode_source(decoder, address + 2, step->type, 1)
                       : grout_ptx__unknown(decoder, "cas takes two values")));

@@ -126,7 +126,7 @@ static uint32_t count_live(const ptx_context *context) {
     const ptx_machine *machine = context->machine;
     uint32_t count = 0;
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
-        const ptx_cta *cta = &machine->ctas[context->cta->first_cta + i];
+        const ptx_cta *cta = &context->cta->cluster[i];
         for (uint32_t j = 0; j < machine->warp_count; j++) {
             count += (uint32_t)__builtin_popcount(cta->warps[j].live);
         }
@@ -135,7 +135,7 @@ static uint32_t count_live(const ptx_context *context) {
 }
 
 static ptx_outcome run_cluster_arrive(ptx_context *context) {
-    ptx_cta *first = &context->machine->ctas[context->cta->first_cta];
+    ptx_cta *first = context->cta->cluster;
     if (context->warp->cluster_state % 2 != 0) {
         return grout_ptx__fault(context, PTX_LANES,
                                 "a second barrier.cluster.arrive without a wait between");
@@ -148,7 +148,7 @@ static ptx_outcome run_cluster_arrive(ptx_context *context) {
 }
 
 static ptx_outcome run_cluster_wait(ptx_context *context) {
-    ptx_cta *first = &context->machine->ctas[context->cta->first_cta];
+    ptx_cta *first = context->cta->cluster;
     if (context->warp->cluster_state % 2 == 0) {
         return grout_ptx__fault(context, PTX_LANES,
                                 "barrier.cluster.wait without an arrive before");

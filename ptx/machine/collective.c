@@ -67,28 +67,14 @@ static ptx_outcome run_shfl(ptx_context *context) {
     return PTX_NEXT;
 }
 
-/* d|p, or d alone; in any case two results. */
-static bool decode_pair(ptx_decoder *decoder) {
-    const ptx_operand *operand = grout_ptx__operand(decoder, 0);
-    ptx_step *step = decoder->step;
-    step->result2 = decoder->code->registers[decoder->module->registers.count];
-    step->result2.is_sink = true;
-    if (operand->kind != PTX_OPERAND_PAIR) {
-        return grout_ptx__decode_result(decoder, 0, &step->result);
-    }
-    return grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 0), 0,
-                                   &step->result) &&
-           grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, operand, 1), 0,
-                                   &step->result2);
-}
-
 bool grout_ptx__decode_shfl(ptx_decoder *decoder) {
     decoder->step->run = run_shfl;
     decoder->step->detail = grout_ptx__word(decoder, PTX_CLASS_SHUFFLE, 0).id;
     need_mask(decoder, 3);
     return (decoder->inst->operand_count == 5 ||
             grout_ptx__unknown(decoder, "the machine knows shfl.sync alone")) &&
-           decode_pair(decoder) && grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0) &&
+           grout_ptx__decode_results(decoder) &&
+           grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0) &&
            grout_ptx__decode_source(decoder, 2, PTX_WORD_B32, 1) &&
            grout_ptx__decode_source(decoder, 3, PTX_WORD_B32, 2) &&
            grout_ptx__decode_source(decoder, 4, PTX_WORD_B32, 3);
@@ -156,7 +142,7 @@ bool grout_ptx__decode_match(ptx_decoder *decoder) {
     decoder->step->run = run_match;
     decoder->step->detail = grout_ptx__word(decoder, PTX_CLASS_VOTE, 0).id;
     need_mask(decoder, 1);
-    return decode_pair(decoder) &&
+    return grout_ptx__decode_results(decoder) &&
            grout_ptx__decode_source(decoder, 1, grout_ptx__type(decoder, 0), 0) &&
            grout_ptx__decode_source(decoder, 2, PTX_WORD_B32, 1);
 }
@@ -176,7 +162,8 @@ static ptx_outcome run_elect(ptx_context *context) {
 bool grout_ptx__decode_elect(ptx_decoder *decoder) {
     decoder->step->run = run_elect;
     need_mask(decoder, 0);
-    return decode_pair(decoder) && grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0);
+    return grout_ptx__decode_results(decoder) &&
+           grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0);
 }
 
 static ptx_outcome run_activemask(ptx_context *context) {

@@ -138,7 +138,6 @@ static ptx_outcome run_compare(ptx_context *context) {
 
 bool grout_ptx__decode_compare(ptx_decoder *decoder) {
     ptx_step *step = decoder->step;
-    const ptx_operand *result = grout_ptx__operand(decoder, 0);
     bool is_set = decoder->inst->op == PTX_OP_SET;
     ptx_word how = grout_ptx__word(decoder, PTX_CLASS_COMPARE, 0);
     how = how.id == PTX_WORD_NONE ? grout_ptx__word(decoder, PTX_CLASS_PART, 0) : how;
@@ -152,21 +151,8 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
         grout_ptx__has(decoder, PTX_WORD_FTZ)) {
         return grout_ptx__unknown(decoder, "the machine does not know this comparison");
     }
-    if (result->kind == PTX_OPERAND_PAIR) {
-        if (!grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 0), 0,
-                                     &step->result) ||
-            !grout_ptx__decode_value(decoder, grout_ptx__get_item(decoder->module, result, 1), 0,
-                                     &step->result2)) {
-            return false;
-        }
-    } else {
-        step->result2 = decoder->code->registers[decoder->module->registers.count];
-        step->result2.is_sink = true;
-        if (!grout_ptx__decode_result(decoder, 0, &step->result)) {
-            return false;
-        }
-    }
-    return grout_ptx__decode_source(decoder, 1, step->type, 0) &&
+    return grout_ptx__decode_results(decoder) &&
+           grout_ptx__decode_source(decoder, 1, step->type, 0) &&
            grout_ptx__decode_source(decoder, 2, step->type, 1) &&
            (step->more == PTX_WORD_NONE || grout_ptx__decode_source(decoder, 3, PTX_WORD_PRED, 2));
 }

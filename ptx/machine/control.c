@@ -42,7 +42,7 @@ bool grout_ptx__decode_branch(ptx_decoder *decoder) {
         return grout_ptx__unknown(decoder, "a branch goes to a label");
     }
     decoder->step->run = run_branch;
-    decoder->step->detail = decoder->code->first_steps[decoder->function] + operand->id;
+    decoder->step->detail = decoder->reached->first_step + operand->id;
     return true;
 }
 
@@ -85,7 +85,7 @@ bool grout_ptx__decode_branch_table(ptx_decoder *decoder) {
     }
     decoder->step->run = run_branch_table;
     decoder->step->detail = operand->id;
-    decoder->step->more = decoder->code->first_steps[decoder->function];
+    decoder->step->more = decoder->reached->first_step;
     return grout_ptx__decode_source(decoder, 0, PTX_WORD_U32, 0);
 }
 
@@ -106,12 +106,14 @@ static void copy_variable(const ptx_context *context, uint32_t from, uint32_t to
     const ptx_code *code = context->machine->code;
     const ptx_variable *variables = code->module->variables.items;
     uint64_t whole = code->local_bytes;
+    const uint64_t source = grout_ptx__get_address(code, from),
+                   target = grout_ptx__get_address(code, to);
     size_t size = (size_t)(variables[from].size < variables[to].size ? variables[from].size
                                                                      : variables[to].size);
     PTX_FOR_LANES(lane, context->lanes) {
         for (uint32_t half = 0; half < 2; half++) {
             uint8_t *local = context->warp->local + (half * PTX_LANES + lane) * whole;
-            memmove(local + code->addresses[to], local + code->addresses[from], size);
+            memmove(local + target, local + source, size);
         }
     }
 }
@@ -200,13 +202,15 @@ static ptx_outcome run_call(ptx_context *context) {
 /* A pair of variables among the items. */
 static bool add_pair(const ptx_decoder *decoder, uint32_t from, uint32_t to, uint32_t *count) {
     ptx_code *code = decoder->code;
-    if (!GROUT_ARRAY_RESERVE(&code->items, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&code->items, code->allocator, 1)) {
         return grout_diags_add_oom(decoder->diags);
     }
     code->items.items[code->items.count++] = (ptx_plane){.offset = from, .id = to};
     (*count)++;
     return true;
 }
+
+enum { OUTSIDE_BYTES = 4 }; /* that such a function returns */
 
 /* Functions of the CUDA runtime: what vprintf prints is dropped, and a failed assertion fails. */
 static ptx_outcome run_outside(ptx_context *context) {
@@ -215,25 +219,36 @@ static ptx_outcome run_outside(ptx_context *context) {
     }
     const ptx_code *code = context->machine->code;
     uint64_t whole = code->local_bytes;
-    PTX_FOR_LANES(lane, context->lanes) {
-        if (context->step->more != PTX_NO_ID) {
-            uint8_t *local =
-                context->warp->local + lane * whole + code->addresses[context->step->more];
-            memset(local, 0, 4);
-            memset(local + PTX_LANES * whole, 0xff, 4);
-        }
+    PTX_FOR_LANES(lane, context->step->more != PTX_NO_ID ? context->lanes : 0) {
+        uint8_t *local =
+            context->warp->local + lane * whole + grout_ptx__get_address(code, context->step->more);
+        memset(local, 0, OUTSIDE_BYTES);
+        memset(local + PTX_LANES * whole, 0xff, OUTSIDE_BYTES);
     }
     return PTX_NEXT;
 }
 
+/* A variable that a call takes or gives: it is in the lane's own memory. */
+static bool is_passed(const ptx_decoder *decoder, const ptx_operand *item) {
+    return (item->kind == PTX_OPERAND_VARIABLE && item->bits == 0 &&
+            grout_ptx__is_local(decoder->code, item->id)) ||
+           grout_ptx__unknown(decoder, "a call takes variables of parameter space");
+}
+
 static bool decode_outside(ptx_decoder *decoder, const char *name, const ptx_operand *results) {
+    const ptx_operand *result = results != NULL && results->count == 1
+                                    ? grout_ptx__get_item(decoder->module, results, 0)
+                                    : NULL;
     decoder->step->run = run_outside;
     decoder->step->detail = strcmp(name, "__assertfail") == 0;
-    decoder->step->more = results != NULL && results->count == 1
-                              ? grout_ptx__get_item(decoder->module, results, 0)->id
-                              : PTX_NO_ID;
-    return decoder->step->detail != 0 || strcmp(name, "vprintf") == 0 ||
-           grout_ptx__unknown(decoder, "the module has no function '%s'", name);
+    decoder->step->more = result != NULL ? result->id : PTX_NO_ID;
+    if (decoder->step->detail == 0 && strcmp(name, "vprintf") != 0) {
+        return grout_ptx__unknown(decoder, "the module has no function '%s'", name);
+    }
+    return result == NULL ||
+           (is_passed(decoder, result) &&
+            (decoder->module->variables.items[result->id].size >= OUTSIDE_BYTES ||
+             grout_ptx__unknown(decoder, "the result of '%s' has %d bytes", name, OUTSIDE_BYTES)));
 }
 
 static bool decode_pairs(ptx_decoder *decoder, const ptx_operand *list,
@@ -247,8 +262,8 @@ static bool decode_pairs(ptx_decoder *decoder, const ptx_operand *list,
     }
     for (uint32_t i = 0; i < count; i++) {
         const ptx_operand *item = grout_ptx__get_item(decoder->module, list, i);
-        if (item->kind != PTX_OPERAND_VARIABLE) {
-            return grout_ptx__unknown(decoder, "a call takes variables of parameter space");
+        if (!is_passed(decoder, item)) {
+            return false;
         }
         uint32_t own = first + i, other = item->id;
         if (are_results ? !add_pair(decoder, own, other, &decoder->step->item_count2)
@@ -280,7 +295,7 @@ bool grout_ptx__decode_call(ptx_decoder *decoder) {
                               operands[0]);
     }
     decoder->step->run = run_call;
-    decoder->step->detail = decoder->code->first_steps[operands[1]->id];
+    decoder->step->detail = grout_ptx__get_first_step(decoder->code, operands[1]->id);
     decoder->step->first_item = (uint32_t)decoder->code->items.count;
     decoder->step->item_count2 = 0;
     if (!decode_pairs(decoder, operands[2], function, false)) {

@@ -23,8 +23,7 @@ static bool copy_lane(ptx_machine *machine, ptx_async *async, const lane_copy *i
     ptx_cta *owner = NULL;
     uint8_t data[LANE_BYTES] = {0}, defined[LANE_BYTES]; /* zeros past what is read */
     const uint64_t size = async->numbers[SIZE];
-    if (!grout_ptx__find_shared(&machine->ctas[async->cta], it->to, size, &to, &owner) ||
-        it->to % size != 0) {
+    if (!grout_ptx__find_shared(async->own, it->to, size, &to, &owner) || it->to % size != 0) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be copied to 0x%llx",
                                       (unsigned long long)size, (unsigned long long)it->to);
     }
@@ -75,7 +74,7 @@ static bool start_lanes(ptx_context *context, uint32_t *lanes) {
                        .lane = first,
                        .is_generic = true,
                        .group = context->warp->copy_groups[first]};
-    lane_copy *copies = grout__new(NULL, PTX_LANES, sizeof *copies);
+    lane_copy *copies = ptx_new(context->machine, PTX_LANES, sizeof *copies);
     if (copies == NULL) {
         return grout_diags_add_oom(context->machine->diags);
     }
@@ -218,8 +217,8 @@ static bool arrive_after(ptx_machine *machine, ptx_async *async) {
             return false;
         }
     }
-    if (!grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO],
-                                GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
+    if (!grout_ptx__find_shared(async->own, async->numbers[TO], GROUT_PTX_MBARRIER_SIZE, &bytes,
+                                &owner)) {
         return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
                                       (unsigned long long)async->numbers[TO]);
     }
@@ -283,8 +282,7 @@ static bool find_end(ptx_machine *machine, ptx_async *async, uint16_t space, uin
     bool is_found =
         space == PTX_WORD_GLOBAL
             ? grout_ptx__find_global(machine->memory, address, async->numbers[SIZE], bytes)
-            : grout_ptx__find_shared(&machine->ctas[async->cta], address, async->numbers[SIZE],
-                                     bytes, &owner);
+            : grout_ptx__find_shared(async->own, address, async->numbers[SIZE], bytes, &owner);
     return is_found || grout_ptx__async_fault(
                            machine, async, "%llu bytes at 0x%llx are not all there",
                            (unsigned long long)async->numbers[SIZE], (unsigned long long)address);
@@ -402,7 +400,7 @@ bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
         grout_ptx__has(decoder, PTX_WORD_CP_MASK)) {
         return grout_ptx__unknown(decoder, "the machine does not know this bulk copy");
     }
-    if (!GROUT_ARRAY_RESERVE(&code->items, NULL, step->item_count)) {
+    if (!GROUT_ARRAY_RESERVE(&code->items, code->allocator, step->item_count)) {
         return grout_diags_add_oom(decoder->diags);
     }
     for (uint32_t i = 0; i < step->item_count; i++) {
@@ -426,8 +424,7 @@ static bool store_later(ptx_machine *machine, ptx_async *async) {
     ptx_cta *owner = NULL;
     async->is_done = true;
     if (async->numbers[TO] % async->byte_count != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], async->numbers[TO], async->byte_count,
-                                &to, &owner)) {
+        !grout_ptx__find_shared(async->own, async->numbers[TO], async->byte_count, &to, &owner)) {
         return grout_ptx__async_fault(machine, async, "%llu bytes cannot be stored to 0x%llx",
                                       (unsigned long long)async->byte_count,
                                       (unsigned long long)async->numbers[TO]);
@@ -463,7 +460,7 @@ static ptx_outcome run_store_async(ptx_context *context) {
                            .lane = lane,
                            .is_generic = true,
                            .byte_count = size};
-        async.bytes = grout__new(NULL, 2, size);
+        async.bytes = ptx_new(context->machine, 2, size);
         if (async.bytes == NULL) {
             grout_diags_add_oom(context->machine->diags);
             return PTX_FAILED;
@@ -498,5 +495,6 @@ bool grout_ptx__decode_store_async(ptx_decoder *decoder) {
     step->more = (uint32_t)step->offset;
     return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 1), step->type,
                                    &step->first_item, &step->item_count) &&
+           grout_ptx__has_vector(decoder, step->item_count) &&
            grout_ptx__decode_address(decoder, 2, 1);
 }

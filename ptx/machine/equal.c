@@ -55,7 +55,7 @@ static uint64_t draw_float(ptx_machine *source, const ptx_layout *layout) {
 
 static bool vary_floats(ptx_machine *source, ptx_array *array, const ptx_layout *layout) {
     const size_t size = layout->bits / 8;
-    for (size_t at = 0; at + size <= array->size; at += size) {
+    for (size_t at = 0; at + size <= array->size && ptx_may_go_on(source, 1); at += size) {
         const uint64_t value = draw_float(source, layout);
         memcpy(array->data + at, &value, size);
     }
@@ -64,7 +64,7 @@ static bool vary_floats(ptx_machine *source, ptx_array *array, const ptx_layout 
 
 /* Integers often are indices: each stays, at another place. */
 static bool vary_integers(ptx_machine *source, ptx_array *array, size_t size) {
-    for (size_t i = array->size / size; i > 1; i--) {
+    for (size_t i = array->size / size; i > 1 && ptx_may_go_on(source, 1); i--) {
         const size_t other = (size_t)grout_ptx__draw(source, i) * size;
         uint64_t held = 0;
         memcpy(&held, array->data + (i - 1) * size, size);
@@ -75,15 +75,15 @@ static bool vary_integers(ptx_machine *source, ptx_array *array, size_t size) {
 }
 
 static bool vary_bytes(ptx_machine *source, ptx_array *array) {
-    for (size_t i = 0; i < array->size; i++) {
+    for (size_t i = 0; i < array->size && ptx_may_go_on(source, 1); i++) {
         array->data[i] = (uint8_t)grout_ptx__draw(source, UINT8_MAX + 1u);
     }
     return array->size > 0;
 }
 
 /* Whether something in it is another then. */
-static bool vary(grout_ptx_memory *memory, bool are_floats_alone) {
-    ptx_machine source = {.random = SEED};
+static bool vary(grout_ptx_memory *memory, bool are_floats_alone, grout_pulse *pulse) {
+    ptx_machine source = {.random = SEED, .pulse = pulse};
     bool is_varied = false;
     for (size_t i = 0; i < memory->arrays.count; i++) {
         ptx_array *array = &memory->arrays.items[i];
@@ -132,9 +132,11 @@ static bool is_usable(const ptx_machine *machine, const ptx_again *again) {
 /* A run with other inputs; is_varied_out: there are some. */
 static bool run_varied(const ptx_machine *machine, const grout_ptx_memory *initial,
                        bool are_floats_alone, bool *is_varied_out, ptx_again *again_out) {
-    grout_ptx_memory *other = grout_ptx__copy_memory(initial);
-    bool is_done = other != NULL || grout_diags_add_oom(machine->diags);
-    *is_varied_out = is_done && vary(other, are_floats_alone);
+    grout_ptx_memory *other = grout_ptx__copy_memory(initial, machine->heap, machine->pulse);
+    bool is_done =
+        other != NULL || (!machine->pulse->is_over && grout_diags_add_oom(machine->diags));
+    *is_varied_out = is_done && vary(other, are_floats_alone, machine->pulse);
+    is_done = is_done && !machine->pulse->is_over;
     grout__free(again_out->twins.items);
     *again_out = (ptx_again){.raced = PTX_NO_INSTRUCTIONS};
     is_done = is_done && (!*is_varied_out || grout_ptx__run_again(machine, other, again_out));

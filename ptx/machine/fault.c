@@ -59,7 +59,7 @@ bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *
     grout_diags_add_list(machine->diags, GROUT_DIAG_PTX_FAULT,
                          grout_ptx__get_place(module, inst->place), format, arguments);
     va_end(arguments);
-    note_place(machine, &machine->ctas[async->cta], async->warp, async->lane, inst);
+    note_place(machine, async->own, async->warp, async->lane, inst);
     machine->is_failed = true;
     return false;
 }

@@ -103,6 +103,9 @@ bool grout_ptx__decode_function(ptx_decoder *decoder) {
             grout_ptx__has(decoder, PTX_WORD_APPROX) && grout_ptx__has(decoder, PTX_WORD_FTZ);
     }
     return grout_ptx__decode_result(decoder, 0, &step->result) &&
+           (type != PTX_WORD_F64 || step->result.bits >= 64 ||
+            grout_ptx__unknown(decoder, "a register of %u bits for a value of 64",
+                               step->result.bits)) &&
            grout_ptx__decode_source(decoder, 1, type, 0) &&
            grout_ptx__decode_source(decoder, has_two ? 2 : 1, type, 1);
 }

@@ -23,8 +23,7 @@ static bool answer_to(ptx_machine *machine, ptx_async *async, const uint64_t wor
     ptx_bytes bytes;
     ptx_cta *owner = NULL;
     if (at[TO] % GROUT_PTX_ANSWER_SIZE != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], at[TO], GROUT_PTX_ANSWER_SIZE, &bytes,
-                                &owner)) {
+        !grout_ptx__find_shared(async->own, at[TO], GROUT_PTX_ANSWER_SIZE, &bytes, &owner)) {
         return grout_ptx__async_fault(machine, async,
                                       "no answer can be at 0x%llx: it takes 16 bytes at a multiple "
                                       "of 16 in shared memory",
@@ -44,8 +43,9 @@ static bool cancel(ptx_machine *machine, ptx_async *async) {
     grout_ptx_answer answer = {.is_cancelled = machine->next_cta < machine->cta_count};
     uint64_t words[2] = {0, 0};
     if (answer.is_cancelled) {
-        memcpy(answer.ctaid, machine->ctas[machine->next_cta].index, sizeof answer.ctaid);
+        grout_ptx__get_index(machine, machine->next_cta, answer.ctaid);
         machine->next_cta += machine->cluster_size;
+        machine->ctas_done += machine->cluster_size;
     }
     grout_ptx__answer_encode(&answer, words);
     async->is_done = true;

@@ -12,6 +12,7 @@
 
 #include "code.h"
 #include "fault.h"
+#include "pulse.h"
 
 enum {
     PTX_BARRIERS = 16,      /* named barriers of a CTA: PTX ISA 9.1, bar */
@@ -71,7 +72,8 @@ typedef struct ptx_bar {
 
 struct ptx_cta {
     ptx_machine *machine;
-    uint32_t number, index[3], cluster_index[3], rank, first_cta; /* first_cta: of its cluster */
+    ptx_cta *cluster; /* of its cluster the first CTA; the others follow */
+    uint32_t number, index[3], cluster_index[3], rank;
     uint8_t *shared, *known;   /* bytes, and 0xff where one is defined */
     ptx_cell *cells;           /* of each byte; NULL if nobody looks for races */
     uint8_t *barriers;         /* of 8 bytes each: 1 from mbarrier.init to mbarrier.inval */
@@ -92,6 +94,7 @@ typedef struct ptx_array {
 } ptx_array;
 
 struct grout_ptx_memory {
+    const grout_allocator *allocator;
     GROUT_ARRAY(ptx_array) arrays; /* by address */
     uint64_t next;
 };
@@ -112,6 +115,7 @@ typedef enum ptx_async_kind {
 struct ptx_async {
     ptx_async_kind kind;
     ptx_async_routine *run; /* true: done for now; is_done: altogether */
+    ptx_cta *own;           /* whose it is; cta: its number */
     uint32_t cta, warp, lane, group;
     uint32_t lanes; /* a mask of those that it is of: lane alone, if none is said */
     uint32_t inst;  /* of the module */
@@ -131,9 +135,8 @@ struct ptx_async {
 /* Two writes that race and leave the same values, and where. */
 typedef struct ptx_twin {
     ptx_equal equal;
-    bool is_tensor;       /* of tensor memory */
-    const ptx_cta *owner; /* of shared memory; NULL: it is global, or of tensor memory */
-    uint32_t address;
+    bool is_tensor, is_shared; /* of tensor or shared memory; else it is global */
+    uint32_t owner, address;   /* in shared memory: the CTA's number, and where */
 } ptx_twin;
 
 /* Two of the module. */
@@ -146,19 +149,23 @@ typedef struct ptx_instructions {
 struct ptx_machine {
     const grout_ptx_launch *launch;
     grout_diags *diags;
+    grout_diags *asked;  /* whether the run goes on: the caller's list */
+    grout_limited *heap; /* what the machine allocates, of a second run too */
+    grout_pulse *pulse;
     ptx_code *code;
     grout_ptx_memory *memory;
     uint8_t *parameters;
     uint32_t grid[3], block[3], cluster[3], cluster_size, cta_count, threads, warp_count;
     uint32_t shared_bytes, first_step;
-    uint32_t register_count;        /* of a lane at the start; 0: not said */
-    ptx_cta *ctas;                  /* of all of the grid; one that is not resident has no memory */
-    uint32_t resident_most;         /* CTAs that run side by side while they get on */
-    uint32_t next_cta;              /* the first CTA of the first cluster that has not begun */
-    GROUT_ARRAY(uint32_t) resident; /* first CTAs of the clusters that run */
+    uint32_t register_count;         /* of a lane at the start; 0: not said */
+    uint32_t resident_most;          /* CTAs that run side by side while they get on */
+    uint32_t next_cta;               /* the first CTA of the first cluster that has not begun */
+    uint32_t ctas_done;              /* that have ended, or were taken off the launch */
+    GROUT_ARRAY(ptx_cta *) resident; /* first CTAs of the clusters that run */
     GROUT_ARRAY(ptx_async) asyncs;
     size_t prompt_count; /* of them, those that are not late */
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
+    uint64_t steps_before;             /* of the run that this one is the second of */
     struct grout_ptx_scratch *scratch; /* of tcgen05.mma; NULL before the first */
     ptx_order *order;                  /* NULL: nobody looks for races */
     uint64_t happened_at;              /* steps when something asynchronous happened last */
@@ -181,11 +188,11 @@ struct ptx_context {
 /* 32 values of a plane: words, or pairs of words. */
 static inline uint32_t *ptx_words(const ptx_context *context, const ptx_plane *plane) {
     uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint32_t *)(void *)(base + plane->offset);
+    return (uint32_t *)(void *)(base + plane->offset * (size_t)PTX_PLANE_BYTES);
 }
 static inline uint64_t *ptx_longs(const ptx_context *context, const ptx_plane *plane) {
     uint8_t *base = plane->is_constant ? context->constants : context->warp->registers;
-    return (uint64_t *)(void *)(base + plane->offset);
+    return (uint64_t *)(void *)(base + plane->offset * (size_t)PTX_PLANE_BYTES);
 }
 /* The value of a lane, widened by zeros. */
 static inline uint64_t ptx_value(const ptx_context *context, const ptx_plane *plane,
@@ -268,8 +275,27 @@ bool grout_ptx__need_same(const ptx_context *context, const ptx_plane *plane, co
 bool grout_ptx__async_fault(ptx_machine *machine, ptx_async *async, const char *format, ...)
     GROUT_PRINTF(3, 4);
 
-/* memory.c: another memory with the same arrays at the same addresses; NULL without memory. */
-grout_ptx_memory *grout_ptx__copy_memory(const grout_ptx_memory *memory);
+/* memory.c: another memory with the same arrays at the same addresses, from the machine's heap;
+ * NULL without memory, and where the run is to end. */
+grout_ptx_memory *grout_ptx__copy_memory(const grout_ptx_memory *memory, grout_limited *heap,
+                                         grout_pulse *pulse);
+/* An array of defined bytes: those of contents, then zeros. 0 without memory, or where the run is
+ * to end. */
+uint64_t grout_ptx__add_variable(grout_ptx_memory *memory, const void *contents, uint64_t count,
+                                 uint64_t size, grout_pulse *pulse);
+/* state.c: where a CTA is in the grid, by its number. */
+void grout_ptx__get_index(const ptx_machine *machine, uint32_t number, uint32_t index_out[3]);
+
+/* Memory of the machine's, zeroed; NULL without, and nothing is said. */
+static inline void *ptx_new(const ptx_machine *machine, size_t count, size_t size) {
+    return grout__new(&machine->heap->allocator, count, size);
+}
+#define PTX_MACHINE_ROOM(machine, array) \
+    GROUT_ARRAY_RESERVE((array), &(machine)->heap->allocator, 1)
+/* Counts work, as pulse.h does. False: the run is to end; whoever runs it says so. */
+static inline bool ptx_may_go_on(const ptx_machine *machine, uint64_t work) {
+    return grout_pulse__goes_on(machine->pulse, work);
+}
 
 /* access.c: the bytes of an access, or false with a fault. */
 typedef struct ptx_bytes {

@@ -213,6 +213,14 @@ static void gather(const ptx_context *context, const ptx_part *part) {
     }
 }
 
+static bool is_byte(grout_ptx_format format) {
+    return format == GROUT_PTX_E4M3 || format == GROUT_PTX_E5M2;
+}
+
+static bool is_integer(grout_ptx_format format) {
+    return format == GROUT_PTX_U8 || format == GROUT_PTX_S8;
+}
+
 /* An element of D has a value if its row of A, its column of B and its element of C have. detail:
  * the formats of d, a and b; more: k, and whether it saturates. Items: d, a, b, c. */
 static ptx_outcome run_mma(ptx_context *context) {
@@ -234,11 +242,9 @@ static ptx_outcome run_mma(ptx_context *context) {
     gather(context, &a_part);
     gather(context, &b_part);
     gather(context, &c_part);
-    bool is_integer = a_format == GROUT_PTX_U8 || a_format == GROUT_PTX_S8;
-    bool is_byte = a_format == GROUT_PTX_E4M3 || a_format == GROUT_PTX_E5M2;
-    grout_ptx_product it = {.kind = is_integer ? GROUT_PTX_PRODUCT_INTEGER
-                                    : is_byte  ? GROUT_PTX_PRODUCT_MMA_F8
-                                               : GROUT_PTX_PRODUCT_FLOAT,
+    grout_ptx_product it = {.kind = is_integer(a_format) ? GROUT_PTX_PRODUCT_INTEGER
+                                    : is_byte(a_format)  ? GROUT_PTX_PRODUCT_MMA_F8
+                                                         : GROUT_PTX_PRODUCT_FLOAT,
                             .how = grout_ptx__dot_hopper(a_format, b_format, d_format),
                             .m = MMA_M,
                             .n = MMA_N,
@@ -266,6 +272,15 @@ static ptx_outcome run_mma(ptx_context *context) {
     return PTX_NEXT;
 }
 
+/* PTX ISA 9.1, 'mma': the types of d, a and b that go together. */
+static bool go_together(grout_ptx_format d, grout_ptx_format a, grout_ptx_format b) {
+    return is_integer(a) && is_integer(b) ? d == GROUT_PTX_S32
+           : is_byte(a) && is_byte(b)     ? d == GROUT_PTX_F32 || d == GROUT_PTX_F16
+           : a == GROUT_PTX_F16 && a == b ? d == GROUT_PTX_F32 || d == GROUT_PTX_F16
+           : (a == GROUT_PTX_BF16 && a == b) || (a == GROUT_PTX_TF32 && a == b) ? d == GROUT_PTX_F32
+                                                                                : false;
+}
+
 static bool add_registers(ptx_decoder *decoder, uint32_t operand, uint32_t wanted) {
     uint32_t first = 0, count = 0;
     return grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, operand), PTX_WORD_B32,
@@ -284,7 +299,8 @@ bool grout_ptx__decode_mma(ptx_decoder *decoder) {
         grout_ptx__word(decoder, PTX_CLASS_SPARSE, 0).id != PTX_WORD_NONE ||
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 0), &d) ||
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 1), &a) ||
-        !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &b) || a == GROUT_PTX_B1 ||
+        !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &b) || !go_together(d, a, b) ||
+        grout_ptx__type(decoder, 3) != grout_ptx__type(decoder, 0) || k == 0 ||
         k * grout_ptx__format_bits(a) % 128 != 0) {
         return grout_ptx__unknown(decoder, "the machine does not know this form of 'mma'");
     }

@@ -32,8 +32,7 @@ static bool find_remote(ptx_machine *machine, ptx_async *async, uint64_t address
                         ptx_bytes *bytes) {
     ptx_cta *owner = NULL;
     if (address % GROUT_PTX_MBARRIER_SIZE != 0 ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE, bytes,
-                                &owner)) {
+        !grout_ptx__find_shared(async->own, address, GROUT_PTX_MBARRIER_SIZE, bytes, &owner)) {
         return grout_ptx__async_fault(machine, async, "no mbarrier can be at 0x%llx",
                                       (unsigned long long)address);
     }
@@ -248,7 +247,7 @@ bool grout_ptx__decode_mbarrier_arrive(ptx_decoder *decoder) {
                                  : 0u) |
                    (grout_ptx__has(decoder, PTX_WORD_NOCOMPLETE) ? NO_COMPLETE : 0u) |
                    (decoder->inst->op == PTX_OP_MBARRIER_ARRIVE_DROP ? DROPS : 0u);
-    step->result = decoder->code->registers[decoder->module->registers.count];
+    step->result = decoder->code->sink;
     step->result.is_sink = true;
     return (address == 0 || grout_ptx__decode_result(decoder, 0, &step->result)) &&
            grout_ptx__decode_address(decoder, address, 0) &&

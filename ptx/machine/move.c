@@ -137,6 +137,9 @@ bool grout_ptx__decode_mov(ptx_decoder *decoder) {
     if (!grout_ptx__decode_result(decoder, 0, &step->result)) {
         return false;
     }
+    if (step->result.is_sink) {
+        return grout_ptx__decode_nothing(decoder);
+    }
     if (from->kind == PTX_OPERAND_SPECIAL && is_clock(from->id)) {
         step->run = run_clock;
         step->detail = from->id == PTX_SPECIAL_CLOCK_HI || from->id == PTX_SPECIAL_GLOBALTIMER_HI;
@@ -147,7 +150,7 @@ bool grout_ptx__decode_mov(ptx_decoder *decoder) {
     }
     bool is_narrow = step->result.bits <= 32 && step->sources[0].bits <= 32 &&
                      (step->result.bits == 1) == (step->sources[0].bits == 1);
-    return is_narrow || step->result.bits == step->sources[0].bits || step->result.is_sink ||
+    return is_narrow || step->result.bits == step->sources[0].bits ||
            grout_ptx__unknown(decoder, "a register of another width than the type");
 }
 
@@ -208,6 +211,9 @@ static ptx_outcome run_load(ptx_context *context) {
         for (uint32_t i = 0; i < step->item_count; i++) {
             const ptx_plane *item = &items[i];
             uint32_t at = i * step->size;
+            if (item->is_sink) {
+                continue;
+            }
             if (item->bits == 128) {
                 memcpy(ptx_longs(context, item) + (size_t)2 * lane, bytes.data + at, 16);
             } else {
@@ -225,6 +231,19 @@ static ptx_outcome run_load(ptx_context *context) {
                : PTX_FAILED;
 }
 
+/* Whether each register is as wide as 128 bits where the values are, and there alone. */
+static bool are_of_size(const ptx_decoder *decoder) {
+    const ptx_step *step = decoder->step;
+    for (uint32_t i = 0; i < step->item_count; i++) {
+        const ptx_plane *item = &decoder->code->items.items[step->first_item + i];
+        if (!item->is_sink && (item->bits == 128) != (step->size == 16)) {
+            return grout_ptx__unknown(decoder, "a register of %u bits for %u bytes", item->bits,
+                                      step->size);
+        }
+    }
+    return true;
+}
+
 static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value) {
     ptx_step *step = decoder->step;
     step->type = grout_ptx__type(decoder, 0);
@@ -235,13 +254,7 @@ static bool decode_access(ptx_decoder *decoder, uint32_t address, uint32_t value
                                  &step->first_item, &step->item_count)) {
         return step->size > 0 ? false : grout_ptx__unknown(decoder, "an access needs a type");
     }
-    ptx_word vector = grout_ptx__word(decoder, PTX_CLASS_VECTOR, 0);
-    uint32_t count = vector.id == PTX_WORD_NONE ? 1
-                     : vector.id == PTX_WORD_V2 ? 2
-                     : vector.id == PTX_WORD_V4 ? 4
-                                                : 8;
-    return count == step->item_count ||
-           grout_ptx__unknown(decoder, "%u values for a vector of %u", step->item_count, count);
+    return grout_ptx__has_vector(decoder, step->item_count) && are_of_size(decoder);
 }
 
 bool grout_ptx__decode_load(ptx_decoder *decoder) {

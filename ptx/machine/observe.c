@@ -26,9 +26,11 @@ bool grout_ptx__is_in_limits(ptx_machine *machine) {
     return is_in_limits(machine, nowhere);
 }
 
-/* What could not be noted: there are too many, or no memory. */
+/* What could not be noted: there are too many, no memory, or no time. */
 static bool need_memory_at(ptx_machine *machine, bool is_done, grout_place place) {
-    if (!is_done && is_in_limits(machine, place)) {
+    if (!is_done && machine->pulse->is_over) {
+        machine->is_failed = true; /* somebody has ended the run */
+    } else if (!is_done && is_in_limits(machine, place)) {
         machine->is_failed = true;
         grout_diags_add_oom(machine->diags);
     }
@@ -43,12 +45,12 @@ bool grout_ptx__begin_observing(ptx_machine *machine) {
     if (!machine->launch->finds_races) {
         return true;
     }
-    machine->order =
-        grout_ptx__new_order(machine->cta_count, machine->warp_count, machine->cluster_size);
+    const ptx_means means = {.allocator = &machine->heap->allocator, .pulse = machine->pulse};
+    machine->order = grout_ptx__new_order(&means, machine->warp_count, machine->cluster_size);
     bool has_room = machine->order != NULL;
     for (size_t i = 0; has_room && i < machine->memory->arrays.count; i++) {
         ptx_array *array = &machine->memory->arrays.items[i];
-        array->cells = grout__new(NULL, (size_t)array->size, sizeof *array->cells);
+        array->cells = ptx_new(machine, (size_t)array->size, sizeof *array->cells);
         has_room = array->cells != NULL;
     }
     return grout_ptx__need_memory(machine, has_room);
@@ -67,10 +69,10 @@ bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta) {
         return true;
     }
     bool has_room = grout_ptx__begin_order(machine->order, cta->number);
-    cta->cells = grout__new(NULL, machine->shared_bytes, sizeof *cta->cells);
+    cta->cells = ptx_new(machine, machine->shared_bytes, sizeof *cta->cells);
     for (uint32_t i = 0; has_room && i < machine->warp_count; i++) {
         ptx_warp *warp = &cta->warps[i];
-        warp->written = grout__new(NULL, machine->code->plane_count, sizeof *warp->written);
+        warp->written = ptx_new(machine, machine->code->plane_count, sizeof *warp->written);
         has_room = warp->written != NULL;
     }
     return has_room && cta->cells != NULL;
@@ -122,7 +124,8 @@ static const char *explain(ptx_missing missing, bool is_tensor) {
 static void note_earlier(ptx_machine *machine, const ptx_race *race) {
     const grout_ptx_module *module = machine->code->module;
     const ptx_inst *inst = &module->insts.items[race->earlier.inst];
-    const uint32_t *at = machine->ctas[race->earlier.cta].index;
+    uint32_t at[3];
+    grout_ptx__get_index(machine, race->earlier.cta, at);
     grout_diags_note(machine->diags, grout_ptx__get_place(module, inst->place),
                      "%s by '%s' in CTA (%u, %u, %u), warp %u, lane %u", describe(&race->earlier),
                      grout_ptx__get_op(inst->op)->text, at[0], at[1], at[2], race->earlier.warp,
@@ -130,8 +133,7 @@ static void note_earlier(ptx_machine *machine, const ptx_race *race) {
 }
 
 typedef struct ptx_accessor {
-    const ptx_cta *cta;
-    uint32_t warp, lane, inst;
+    uint32_t cta, warp, lane, inst;
     bool is_write;
 } ptx_accessor;
 
@@ -140,12 +142,12 @@ static uint32_t get_address(const ptx_bytes *bytes, uint32_t at) {
     return (uint32_t)(bytes->cells - bytes->owner->cells) + at + PTX_SHARED_FIRST;
 }
 
-static void note_address(ptx_machine *machine, const ptx_cta *owner, uint32_t address) {
-    if (owner != NULL) {
-        grout_diags_note(machine->diags, nowhere,
-                         "at the address %u of the shared memory of CTA (%u, %u, %u)", address,
-                         owner->index[0], owner->index[1], owner->index[2]);
-    }
+static void note_address(ptx_machine *machine, uint32_t owner, uint32_t address) {
+    uint32_t at[3];
+    grout_ptx__get_index(machine, owner, at);
+    grout_diags_note(machine->diags, nowhere,
+                     "at the address %u of the shared memory of CTA (%u, %u, %u)", address, at[0],
+                     at[1], at[2]);
 }
 
 static const char *get_space(const ptx_bytes *bytes) {
@@ -163,9 +165,10 @@ static grout_place get_place(const ptx_machine *machine, uint32_t inst) {
 }
 
 static void note_accessor(ptx_machine *machine, const ptx_accessor *by) {
+    uint32_t at[3];
+    grout_ptx__get_index(machine, by->cta, at);
     grout_diags_note(machine->diags, nowhere, "here a %s in CTA (%u, %u, %u), warp %u, lane %u",
-                     by->is_write ? "write" : "read", by->cta->index[0], by->cta->index[1],
-                     by->cta->index[2], by->warp, by->lane);
+                     by->is_write ? "write" : "read", at[0], at[1], at[2], by->warp, by->lane);
 }
 
 /* An access of the memory of another CTA, which may not have begun, or may have ended. */
@@ -190,7 +193,7 @@ static bool report_peer(ptx_machine *machine, const ptx_accessor *by, ptx_missin
 static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race *race,
                    const ptx_bytes *bytes) {
     machine->is_failed = true;
-    if (race->missing == PTX_MISSING_NONE) {
+    if (race->missing == PTX_MISSING_NONE || machine->pulse->is_over) {
         return need_memory_at(machine, false, get_place(machine, by->inst));
     }
     if (race->missing == PTX_MISSING_BEGIN) {
@@ -203,7 +206,7 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
     note_earlier(machine, race);
     note_accessor(machine, by);
     if (bytes != NULL && bytes->owner != NULL) {
-        note_address(machine, bytes->owner, get_address(bytes, race->at));
+        note_address(machine, bytes->owner->number, get_address(bytes, race->at));
     }
     machine->raced = (ptx_instructions){race->earlier.inst, by->inst};
     return false;
@@ -211,9 +214,8 @@ static bool report(ptx_machine *machine, const ptx_accessor *by, const ptx_race 
 
 void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const char *what) {
     const ptx_record *later = &twin->equal.later;
-    const ptx_accessor by = {&machine->ctas[later->cta], later->warp, twin->equal.race.own_lane,
-                             later->inst, true};
-    const char *space = twin->is_tensor ? "tensor" : twin->owner != NULL ? "shared" : "global";
+    const ptx_accessor by = {later->cta, later->warp, twin->equal.race.own_lane, later->inst, true};
+    const char *space = twin->is_tensor ? "tensor" : twin->is_shared ? "shared" : "global";
     const ptx_race *race = &twin->equal.race;
     if (what == NULL) {
         grout_diags_add(machine->diags, GROUT_DIAG_SAME_VALUE_RACE, get_place(machine, by.inst),
@@ -228,7 +230,9 @@ void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const ch
     }
     note_earlier(machine, race);
     note_accessor(machine, &by);
-    note_address(machine, twin->owner, twin->address);
+    if (twin->is_shared) {
+        note_address(machine, twin->owner, twin->address);
+    }
 }
 
 ptx_span grout_ptx__get_span(const ptx_bytes *bytes, uint32_t size) {
@@ -250,13 +254,14 @@ static bool take_equals(ptx_machine *machine, const ptx_bytes *bytes) {
     const ptx_cta *owner = bytes == NULL ? NULL : bytes->owner;
     const ptx_equal *equal = NULL;
     while ((equal = grout_ptx__get_equal(machine->order, machine->twins.count)) != NULL) {
-        if (!GROUT_ARRAY_RESERVE(&machine->twins, NULL, 1)) {
+        if (!PTX_MACHINE_ROOM(machine, &machine->twins)) {
             return grout_ptx__need_memory(machine, false);
         }
         machine->twins.items[machine->twins.count++] =
             (ptx_twin){.equal = *equal,
                        .is_tensor = bytes == NULL,
-                       .owner = owner,
+                       .is_shared = owner != NULL,
+                       .owner = owner == NULL ? 0 : owner->number,
                        .address = owner == NULL ? 0 : get_address(bytes, equal->race.at)};
     }
     return true;
@@ -270,7 +275,7 @@ bool grout_ptx__touch_by_lanes(const ptx_context *context, uint32_t lanes, const
     if (grout_ptx__touch(machine->order, &actor, &how, &race)) {
         return take_equals(machine, bytes);
     }
-    const ptx_accessor by = {context->cta, context->warp->index, race.own_lane, how.inst,
+    const ptx_accessor by = {context->cta->number, context->warp->index, race.own_lane, how.inst,
                              how.is_write};
     return report(machine, &by, &race, bytes);
 }
@@ -449,8 +454,7 @@ bool grout_ptx__touch_by_async(ptx_machine *machine, const ptx_async *async,
     if (grout_ptx__touch_by_flight(machine->order, flight, async->cta, async->warp, &how, &race)) {
         return take_equals(machine, bytes);
     }
-    const ptx_accessor by = {&machine->ctas[async->cta], async->warp, async->lane, async->inst,
-                             how.is_write};
+    const ptx_accessor by = {async->cta, async->warp, async->lane, async->inst, how.is_write};
     return report(machine, &by, &race, bytes);
 }
 
@@ -564,7 +568,7 @@ bool grout_ptx__observe_dealloc(const ptx_context *context, ptx_cell *cells, uin
 bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = grout_ptx__get_actor(context, context->lanes);
-    const ptx_accessor by = {context->cta, context->warp->index,
+    const ptx_accessor by = {context->cta->number, context->warp->index,
                              (uint32_t)__builtin_ctz(context->lanes), context->step->inst, true};
     return machine->order == NULL || grout_ptx__knows_begun(machine->order, &actor, peer->number) ||
            report_peer(machine, &by, PTX_MISSING_BEGIN, peer);
@@ -573,7 +577,8 @@ bool grout_ptx__observe_pair(const ptx_context *context, const ptx_cta *peer) {
 bool grout_ptx__observe_reach(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
     ptx_machine *machine = context->machine;
     const ptx_actor actor = grout_ptx__get_actor(context, 1u << lane);
-    const ptx_accessor by = {context->cta, context->warp->index, lane, context->step->inst, true};
+    const ptx_accessor by = {context->cta->number, context->warp->index, lane, context->step->inst,
+                             true};
     return machine->order == NULL || bytes->owner == NULL || bytes->owner == context->cta ||
            grout_ptx__knows_begun(machine->order, &actor, bytes->owner->number) ||
            report_peer(machine, &by, PTX_MISSING_BEGIN, bytes->owner);
@@ -581,8 +586,7 @@ bool grout_ptx__observe_reach(const ptx_context *context, uint32_t lane, const p
 
 bool grout_ptx__observe_async_reach(ptx_machine *machine, const ptx_async *async,
                                     const ptx_cta *owner) {
-    const ptx_accessor by = {&machine->ctas[async->cta], async->warp, async->lane, async->inst,
-                             true};
+    const ptx_accessor by = {async->cta, async->warp, async->lane, async->inst, true};
     return machine->order == NULL || owner->number == async->cta ||
            grout_ptx__flight_knows_begun(&async->flight, owner->number) ||
            report_peer(machine, &by, PTX_MISSING_BEGIN, owner);
@@ -595,16 +599,15 @@ bool grout_ptx__observe_exit(const ptx_context *context) {
            grout_ptx__need_memory(machine, grout_ptx__leave(machine->order, &actor));
 }
 
-bool grout_ptx__observe_cluster_exit(ptx_machine *machine, uint32_t first) {
+bool grout_ptx__observe_cluster_exit(ptx_machine *machine, const ptx_cta *first) {
     for (uint32_t i = 0; machine->order != NULL && i < machine->cluster_size; i++) {
-        const ptx_cta *cta = &machine->ctas[first + i];
+        const ptx_cta *cta = &first[i];
         const ptx_bytes all = {.cells = cta->cells, .owner = cta};
         const ptx_span span = grout_ptx__get_span(&all, machine->shared_bytes);
         ptx_race race;
         if (!grout_ptx__has_waited(machine->order, cta->number, &span, &race)) {
             const ptx_record *it = &race.earlier;
-            const ptx_accessor by = {&machine->ctas[it->cta], it->warp, race.lane, it->inst,
-                                     it->is_write};
+            const ptx_accessor by = {it->cta, it->warp, race.lane, it->inst, it->is_write};
             return report_peer(machine, &by, race.missing, cta);
         }
     }

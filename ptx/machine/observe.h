@@ -39,7 +39,7 @@ ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 /* ---- accesses ---- */
 
-enum { PTX_STORE_BYTES = 32 }; /* that a lane stores at most */
+enum { PTX_STORE_BYTES = PTX_VECTOR_BYTES }; /* that a lane stores at most */
 
 /* Accesses of size bytes by each of some lanes, which have found them. is_cached: ld.global.nc.
  * same: of each byte that a lane writes, ptx_same. */
@@ -117,7 +117,7 @@ bool grout_ptx__observe_async_reach(ptx_machine *machine, const ptx_async *async
                                     const ptx_cta *owner);
 /* Lanes end; all CTAs of a cluster have ended, the first of which this is. */
 bool grout_ptx__observe_exit(const ptx_context *context);
-bool grout_ptx__observe_cluster_exit(ptx_machine *machine, uint32_t first);
+bool grout_ptx__observe_cluster_exit(ptx_machine *machine, const ptx_cta *first);
 
 /* ---- threads ---- */
 
@@ -155,7 +155,7 @@ typedef struct ptx_again {
 } ptx_again;
 
 /* run.c: runs a launch with another memory, of at most so many instructions. False without memory,
- * with a diagnostic of the machine. */
+ * with a diagnostic of the machine, and where the run is to end. */
 bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
                           ptx_again *again_out);
 

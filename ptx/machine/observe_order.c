@@ -78,8 +78,7 @@ bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t 
     ptx_bytes bytes;
     ptx_cta *owner = NULL;
     if (machine->order == NULL ||
-        !grout_ptx__find_shared(&machine->ctas[async->cta], address, GROUT_PTX_MBARRIER_SIZE,
-                                &bytes, &owner)) {
+        !grout_ptx__find_shared(async->own, address, GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
         return true; /* whoever tells the mbarrier finds that it is not there */
     }
     return grout_ptx__observe_async_reach(machine, async, owner) &&
@@ -212,7 +211,7 @@ bool grout_ptx__observe_start(const ptx_context *context, ptx_async *async) {
     return async->kind != PTX_ASYNC_TENSOR ||
            grout_ptx__need_memory(
                machine, async->pipe.kind == PTX_PIPE_NONE /* a commit */
-                            ? grout_ptx__seal_flight(&async->flight)
+                            ? grout_ptx__seal_flight(machine->order, &async->flight)
                             : grout_ptx__note_tensor_start(machine->order, &actor, &async->flight));
 }
 

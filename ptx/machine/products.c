@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { ARCH = 90, ROWS = 16, N_MAX = 256 };
+enum { ARCH = 90, ROWS = 16, N_MAX = 256, PLANES_OF_WORK = 64 };
 /* Sources of a step, and numbers of an operation. */
 enum { A_DESC, B_DESC, SCALE_D, META };
 
@@ -259,7 +259,7 @@ static bool multiply(ptx_product *product) {
 }
 
 static bool run_product(ptx_machine *machine, ptx_async *async) {
-    ptx_warp *warp = &machine->ctas[async->cta].warps[async->warp];
+    ptx_warp *warp = &async->own->warps[async->warp];
     ptx_product product = {.machine = machine,
                            .async = async,
                            .step = async->step,
@@ -271,7 +271,7 @@ static bool run_product(ptx_machine *machine, ptx_async *async) {
                                     .step = async->step,
                                     .lanes = UINT32_MAX,
                                     .constants = (uint8_t *)machine->code->constants.items};
-    product.matrices = grout__new(NULL, 1, sizeof *product.matrices);
+    product.matrices = ptx_new(machine, 1, sizeof *product.matrices);
     async->is_done = true;
     if (product.matrices == NULL) {
         machine->is_failed = true;
@@ -444,6 +444,7 @@ static ptx_outcome run_wait(ptx_context *context) {
     if (!grout_ptx__observe_groups(context, PTX_ASYNC_PRODUCT, &before, false)) {
         return PTX_FAILED;
     }
+    (void)ptx_may_go_on(context->machine, context->machine->code->plane_count / PLANES_OF_WORK);
     for (uint32_t i = 0; i < context->machine->code->plane_count; i++) {
         if (warp->flying[i] != 0 && warp->flying[i] <= before) {
             warp->flying[i] = 0;

@@ -12,10 +12,11 @@
 enum { OF_SM = 65536, UNIT = 8, LEAST = 24, MOST = 256 };
 
 uint32_t grout_ptx__count_registers(const ptx_function *function, uint32_t threads) {
+    const uint64_t side_by_side = (uint64_t)threads * function->min_ctas;
     if (function->max_registers > 0 || function->min_ctas == 0) {
-        return function->max_registers;
+        return function->max_registers < MOST ? function->max_registers : MOST;
     }
-    const uint32_t count = OF_SM / (threads * function->min_ctas) / UNIT * UNIT;
+    const uint32_t count = (uint32_t)(OF_SM / side_by_side) / UNIT * UNIT;
     return count < MOST ? count : MOST;
 }
 

@@ -11,10 +11,10 @@ enum {
     RESIDENT_CTAS = 8, /* that run side by side while they get on */
     SPIN_STEPS = 20000,
     SLOW_TURNS = 64,     /* of a slow warp, one is taken */
+    STEP_WORK = 4,       /* as pulse.h counts it */
+    ASYNCS_OF_WORK = 16, /* that are looked at for a unit of it */
     STALL_STEPS = 400000 /* after which others may be what they wait for */
 };
-
-#define STEPS_MAX UINT64_C(4000000000)
 
 /* SplitMix64: the same numbers for a seed everywhere. */
 uint64_t grout_ptx__draw(ptx_machine *machine, uint64_t below) {
@@ -159,6 +159,10 @@ static bool run_step(ptx_machine *machine, ptx_warp *warp, ptx_group *group) {
 static bool run_warp(ptx_machine *machine, ptx_warp *warp, uint64_t steps) {
     bool has_run = false;
     for (; steps > 0 && warp->live != 0 && !machine->is_failed; steps--) {
+        if (!ptx_may_go_on(machine, STEP_WORK)) {
+            machine->is_failed = true;
+            break;
+        }
         ptx_group *group = warp->group_count == 1 && !warp->groups[0].has_stayed
                                ? &warp->groups[0]
                                : choose_group(machine, warp);
@@ -175,14 +179,14 @@ static bool run_warp(ptx_machine *machine, ptx_warp *warp, uint64_t steps) {
 
 /* ---- clusters ---- */
 
-static bool has_ended(const ptx_machine *machine, uint32_t first) {
+static bool has_ended(const ptx_machine *machine, const ptx_cta *first) {
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
-        if (machine->ctas[first + i].live_warps > 0) {
+        if (first[i].live_warps > 0) {
             return false;
         }
     }
     for (size_t i = 0; i < machine->asyncs.count; i++) {
-        if (machine->asyncs.items[i].cta - first < machine->cluster_size) {
+        if (machine->asyncs.items[i].own->cluster == first) {
             return false;
         }
     }
@@ -231,8 +235,8 @@ static bool begin_clusters(ptx_machine *machine, bool is_stuck) {
 }
 
 /* A warp of a cluster. */
-static ptx_warp *get_warp(const ptx_machine *machine, uint32_t first, uint32_t number) {
-    return &machine->ctas[first + number / machine->warp_count].warps[number % machine->warp_count];
+static ptx_warp *get_warp(const ptx_machine *machine, const ptx_cta *first, uint32_t number) {
+    return &first[number / machine->warp_count].warps[number % machine->warp_count];
 }
 
 static void add_end(ptx_machine *machine, grout_place place, bool is_limit) {
@@ -292,7 +296,8 @@ static bool is_slow(const ptx_machine *machine, uint32_t number) {
 
 /* One warp of those that run, or NULL. */
 static ptx_warp *draw_warp(ptx_machine *machine) {
-    uint32_t first = machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
+    const ptx_cta *first =
+        machine->resident.items[grout_ptx__draw(machine, machine->resident.count)];
     uint32_t count = machine->cluster_size * machine->warp_count;
     uint32_t number = (uint32_t)grout_ptx__draw(machine, count);
     ptx_warp *warp = get_warp(machine, first, number);
@@ -355,8 +360,8 @@ static bool run_some(ptx_machine *machine, uint32_t *idle) {
 }
 
 bool grout_ptx__run_all(ptx_machine *machine) {
-    const uint64_t wanted = machine->launch->steps_max;
-    const uint64_t most = wanted > 0 && wanted < STEPS_MAX ? wanted : STEPS_MAX;
+    const uint64_t wanted = machine->launch->max_steps;
+    const uint64_t most = wanted > 0 && wanted < GROUT_PTX_STEPS_MAX ? wanted : GROUT_PTX_STEPS_MAX;
     uint32_t idle = 0;
     /* Fewer, so that clusters are left for others to ask for. */
     machine->resident_most = machine->code->has_requests
@@ -374,6 +379,9 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         }
         if (machine->steps > most) {
             return report_hang(machine, true);
+        }
+        if (!ptx_may_go_on(machine, 1 + machine->asyncs.count / ASYNCS_OF_WORK)) {
+            return false;
         }
         if (!grout_ptx__is_in_limits(machine)) {
             return false;

@@ -41,27 +41,25 @@ uint32_t grout_ptx__count_resident(const ptx_machine *machine) {
 /* ---- CTAs ---- */
 
 /* CTAs are numbered cluster by cluster, so that those of one lie side by side. */
-bool grout_ptx__init_ctas(ptx_machine *machine) {
-    machine->ctas = grout__new(NULL, machine->cta_count, sizeof *machine->ctas);
-    uint32_t clusters[3];
+static void find_cta(const ptx_machine *machine, uint32_t number, uint32_t cluster_out[3],
+                     uint32_t index_out[3]) {
+    uint32_t clusters[3], inner[3];
     for (uint32_t i = 0; i < 3; i++) {
         clusters[i] = machine->grid[i] / machine->cluster[i];
     }
-    for (uint32_t i = 0; machine->ctas != NULL && i < machine->cta_count; i++) {
-        ptx_cta *cta = &machine->ctas[i];
-        uint32_t inner[3];
-        *cta = (ptx_cta){.machine = machine, .number = i, .rank = i % machine->cluster_size};
-        cta->first_cta = i - cta->rank;
-        set_index(i / machine->cluster_size, clusters, cta->cluster_index);
-        set_index(cta->rank, machine->cluster, inner);
-        for (uint32_t j = 0; j < 3; j++) {
-            cta->index[j] = cta->cluster_index[j] * machine->cluster[j] + inner[j];
-        }
+    set_index(number / machine->cluster_size, clusters, cluster_out);
+    set_index(number % machine->cluster_size, machine->cluster, inner);
+    for (uint32_t i = 0; i < 3; i++) {
+        index_out[i] = cluster_out[i] * machine->cluster[i] + inner[i];
     }
-    return machine->ctas != NULL;
 }
 
-static void free_cta(ptx_machine *machine, ptx_cta *cta) {
+void grout_ptx__get_index(const ptx_machine *machine, uint32_t number, uint32_t index_out[3]) {
+    uint32_t cluster[3];
+    find_cta(machine, number, cluster, index_out);
+}
+
+static void free_cta(const ptx_machine *machine, ptx_cta *cta) {
     if (machine->order != NULL) {
         grout_ptx__end_order(machine->order, cta->number);
     }
@@ -76,23 +74,23 @@ static void free_cta(ptx_machine *machine, ptx_cta *cta) {
     }
     grout__free(cta->warps);
     grout_ptx__free_tensor(cta->tensor);
-    cta->tensor = NULL;
     grout__free(cta->shared);
     grout__free(cta->known);
     grout__free(cta->cells);
     grout__free(cta->barriers);
-    cta->warps = NULL;
-    cta->barriers = NULL;
-    cta->shared = NULL;
-    cta->known = NULL;
-    cta->cells = NULL;
+}
+
+static void free_cluster(const ptx_machine *machine, ptx_cta *first) {
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        free_cta(machine, &first[i]);
+    }
+    grout__free(first);
 }
 
 void grout_ptx__deinit_ctas(ptx_machine *machine) {
-    for (uint32_t i = 0; machine->ctas != NULL && i < machine->cta_count; i++) {
-        free_cta(machine, &machine->ctas[i]);
+    for (size_t i = 0; i < machine->resident.count; i++) {
+        free_cluster(machine, machine->resident.items[i]);
     }
-    grout__free(machine->ctas);
     grout__free(machine->resident.items);
 }
 
@@ -182,7 +180,7 @@ static void set_specials(ptx_warp *warp) {
     const ptx_code *code = warp->cta->machine->code;
     for (uint32_t i = 0; i < PTX_SPECIAL_COUNT; i++) {
         const ptx_plane *plane = &code->specials[i];
-        uint8_t *at = warp->registers + plane->offset;
+        uint8_t *at = warp->registers + plane->offset * (size_t)PTX_PLANE_BYTES;
         warp->defined[plane->id] = UINT32_MAX;
         for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
             uint64_t value = get_of_lane(warp, i, lane);
@@ -204,12 +202,12 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
     warp->index = index;
     warp->register_count = machine->register_count;
     warp->live = lanes >= PTX_LANES ? UINT32_MAX : (1u << lanes) - 1;
-    warp->registers = grout__new(NULL, code->register_bytes, 1);
-    warp->defined = grout__new(NULL, code->plane_count, sizeof *warp->defined);
-    warp->halves = grout__new(NULL, code->plane_count, sizeof *warp->halves);
-    warp->flying = grout__new(NULL, code->plane_count, sizeof *warp->flying);
-    warp->loaded = grout__new(NULL, code->plane_count, sizeof *warp->loaded);
-    warp->local = grout__new(NULL, (size_t)2 * PTX_LANES * code->local_bytes, 1);
+    warp->registers = ptx_new(machine, code->register_planes, PTX_PLANE_BYTES);
+    warp->defined = ptx_new(machine, code->plane_count, sizeof *warp->defined);
+    warp->halves = ptx_new(machine, code->plane_count, sizeof *warp->halves);
+    warp->flying = ptx_new(machine, code->plane_count, sizeof *warp->flying);
+    warp->loaded = ptx_new(machine, code->plane_count, sizeof *warp->loaded);
+    warp->local = ptx_new(machine, (size_t)2 * PTX_LANES * code->local_bytes, 1);
     if (warp->registers == NULL || warp->defined == NULL || warp->halves == NULL ||
         warp->flying == NULL || warp->loaded == NULL || warp->local == NULL) {
         return false;
@@ -222,10 +220,10 @@ static bool begin_warp(ptx_machine *machine, ptx_cta *cta, uint32_t index) {
 }
 
 static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
-    cta->shared = grout__new(NULL, machine->shared_bytes, 1);
-    cta->known = grout__new(NULL, machine->shared_bytes, 1);
-    cta->barriers = grout__new(NULL, machine->shared_bytes / GROUT_PTX_MBARRIER_SIZE + 1, 1);
-    cta->warps = grout__new(NULL, machine->warp_count, sizeof *cta->warps);
+    cta->shared = ptx_new(machine, machine->shared_bytes, 1);
+    cta->known = ptx_new(machine, machine->shared_bytes, 1);
+    cta->barriers = ptx_new(machine, machine->shared_bytes / GROUT_PTX_MBARRIER_SIZE + 1, 1);
+    cta->warps = ptx_new(machine, machine->warp_count, sizeof *cta->warps);
     cta->live_warps = machine->warp_count;
     bool has_room =
         cta->shared != NULL && cta->known != NULL && cta->barriers != NULL && cta->warps != NULL;
@@ -236,25 +234,30 @@ static bool begin_cta(ptx_machine *machine, ptx_cta *cta) {
 }
 
 bool grout_ptx__begin_cluster(ptx_machine *machine) {
-    if (!GROUT_ARRAY_RESERVE(&machine->resident, NULL, 1)) {
+    ptx_cta *first = PTX_MACHINE_ROOM(machine, &machine->resident)
+                         ? ptx_new(machine, machine->cluster_size, sizeof *first)
+                         : NULL;
+    if (first == NULL) {
         return grout_diags_add_oom(machine->diags);
     }
-    uint32_t first = machine->next_cta;
+    const uint32_t number = machine->next_cta;
     machine->next_cta += machine->cluster_size;
     machine->resident.items[machine->resident.count++] = first;
     machine->events++;
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
-        if (!begin_cta(machine, &machine->ctas[first + i])) {
-            return grout_diags_add_oom(machine->diags);
+        first[i] = (ptx_cta){.machine = machine, .cluster = first, .number = number + i, .rank = i};
+        find_cta(machine, number + i, first[i].cluster_index, first[i].index);
+    }
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        if (!begin_cta(machine, &first[i])) {
+            return !machine->pulse->is_over && grout_diags_add_oom(machine->diags);
         }
     }
     return true;
 }
 
 void grout_ptx__end_cluster(ptx_machine *machine, size_t index) {
-    uint32_t first = machine->resident.items[index];
-    for (uint32_t i = 0; i < machine->cluster_size; i++) {
-        free_cta(machine, &machine->ctas[first + i]);
-    }
+    free_cluster(machine, machine->resident.items[index]);
     machine->resident.items[index] = machine->resident.items[--machine->resident.count];
+    machine->ctas_done += machine->cluster_size;
 }

@@ -11,10 +11,8 @@ enum { PTX_RESIDENCY_SMS = 132 }; /* of an H100 SXM or H200 */
  * lane has, registers. */
 uint32_t grout_ptx__count_resident(const ptx_machine *machine);
 
-/* Numbers of all CTAs, none of them resident. False without memory. */
-bool grout_ptx__init_ctas(ptx_machine *machine);
 void grout_ptx__deinit_ctas(ptx_machine *machine);
-/* The next cluster begins; false without memory. There has to be one. */
+/* The next cluster begins; false without memory, with a diagnostic. There has to be one. */
 bool grout_ptx__begin_cluster(ptx_machine *machine);
 /* The memory of a cluster that has ended, the i-th resident one. */
 void grout_ptx__end_cluster(ptx_machine *machine, size_t index);

@@ -17,7 +17,7 @@ static const uint32_t UPPER_HALF = 0xffff0000, HALVES = 1u << 16;
 
 static bool find_cell(const ptx_tensor_view *view, uint32_t cta, grout_ptx_tmem_cell cell,
                       ptx_tensor **tensor_out, grout_ptx_fault *fault) {
-    ptx_tensor *tensor = view->machine->ctas[view->first_cta + cta].tensor;
+    ptx_tensor *tensor = view->first[cta].tensor;
     *tensor_out = tensor;
     if (tensor == NULL || cell.lane >= GROUT_PTX_TMEM_LANES ||
         cell.column >= GROUT_PTX_TMEM_COLUMNS ||
@@ -144,8 +144,7 @@ static bool move_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
     const ptx_tensor_view *view = machine;
     ptx_bytes found;
     ptx_cta *owner = NULL;
-    if (!grout_ptx__find_shared(&view->machine->ctas[view->first_cta + cta], address, size, &found,
-                                &owner)) {
+    if (!grout_ptx__find_shared(&view->first[cta], address, size, &found, &owner)) {
         return grout_ptx__fail(fault, "a matrix descriptor leaves shared memory at 0x%x", address);
     }
     if (!grout_ptx__observe_async(view->machine, view->async, &found, size, false, false)) {
@@ -177,8 +176,8 @@ static bool read_shared(void *machine, uint32_t cta, uint32_t address, uint32_t 
 
 ptx_tensor_view grout_ptx__view_tensor(ptx_machine *machine, const ptx_async *async,
                                        uint32_t ctas) {
-    uint32_t first = ctas == 2 ? async->cta - (machine->ctas[async->cta].rank & 1) : async->cta;
-    return (ptx_tensor_view){.machine = machine, .async = async, .first_cta = first, .parts = 1};
+    ptx_cta *first = ctas == 2 ? async->own - (async->own->rank & 1) : async->own;
+    return (ptx_tensor_view){.machine = machine, .async = async, .first = first, .parts = 1};
 }
 
 grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view) {
@@ -199,13 +198,13 @@ void grout_ptx__free_tensor(ptx_tensor *tensor) {
     grout__free(tensor);
 }
 
-ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta) {
-    ptx_cta *owner = &machine->ctas[cta];
+ptx_tensor *grout_ptx__get_tensor(ptx_cta *owner) {
+    ptx_machine *machine = owner->machine;
     if (owner->tensor == NULL) {
-        owner->tensor = grout__new(NULL, 1, sizeof *owner->tensor);
+        owner->tensor = ptx_new(machine, 1, sizeof *owner->tensor);
         if (owner->tensor != NULL && machine->order != NULL) {
             owner->tensor->shadow =
-                grout__new(NULL, PTX_TENSOR_CELLS, sizeof *owner->tensor->shadow);
+                ptx_new(machine, PTX_TENSOR_CELLS, sizeof *owner->tensor->shadow);
         }
         if (owner->tensor == NULL || (machine->order != NULL && owner->tensor->shadow == NULL)) {
             grout_ptx__free_tensor(owner->tensor);
@@ -263,7 +262,8 @@ bool grout_ptx__add_item(const ptx_decoder *decoder, const ptx_operand *operand,
     static const ptx_operand zero = {.kind = PTX_OPERAND_IMMEDIATE};
     uint32_t first = 0, count = 0;
     return grout_ptx__decode_items(decoder, operand != NULL ? operand : &zero, type, &first,
-                                   &count);
+                                   &count) &&
+           (count == 1 || grout_ptx__unknown(decoder, "%u values where one should stand", count));
 }
 
 bool grout_ptx__add_address(const ptx_decoder *decoder, const ptx_operand *operand) {
@@ -276,8 +276,8 @@ bool grout_ptx__add_address(const ptx_decoder *decoder, const ptx_operand *opera
         return grout_ptx__unknown(decoder, "an operand of '%s' should be an address in [ ]",
                                   grout_ptx__get_op(decoder->inst->op)->text);
     }
-    return grout_ptx__add_item(decoder, grout_ptx__get_item(decoder->module, operand, 0),
-                               PTX_WORD_B64) &&
+    const ptx_operand *base = grout_ptx__get_item(decoder->module, operand, 0);
+    return grout_ptx__add_item(decoder, base, grout_ptx__get_base_type(base)) &&
            grout_ptx__add_item(decoder, &offset, PTX_WORD_B64);
 }
 
@@ -323,12 +323,12 @@ static bool leave(const ptx_context *context, const ptx_tensor *tensor, uint32_t
 }
 
 /* In one CTA, or in both of a pair; all of them have the same columns then. */
-static ptx_outcome change_all(const ptx_context *context, uint32_t first, uint32_t ctas,
+static ptx_outcome change_all(const ptx_context *context, const ptx_cta *first, uint32_t ctas,
                               uint32_t *place, uint32_t columns) {
     uint32_t operation = context->step->detail, places[2] = {*place, *place};
     grout_ptx_fault fault;
     for (uint32_t i = 0; i < ctas; i++) {
-        ptx_tensor *tensor = context->machine->ctas[first + i].tensor;
+        ptx_tensor *tensor = first[i].tensor;
         grout_ptx_tmem_answer answer = change(tensor, operation, &places[i], columns, &fault);
         if (answer == GROUT_PTX_TMEM_FAULT) {
             return grout_ptx__fault(context, PTX_LANES, "%s", fault.text);
@@ -349,13 +349,14 @@ static ptx_outcome change_all(const ptx_context *context, uint32_t first, uint32
  */
 static ptx_outcome change_pair(const ptx_context *context, uint32_t *place, uint32_t columns) {
     ptx_machine *machine = context->machine;
-    uint32_t me = context->cta->rank & 1, other = 1 - me, first = context->cta->number - me;
+    uint32_t me = context->cta->rank & 1, other = 1 - me;
+    ptx_cta *first = context->cta - me;
     if (machine->cluster_size % 2 != 0) {
         return grout_ptx__fault(context, PTX_LANES, ".cta_group::2 in a cluster of %u CTAs",
                                 machine->cluster_size);
     }
-    ptx_tensor *even = grout_ptx__get_tensor(machine, first);
-    if (even == NULL || grout_ptx__get_tensor(machine, first + 1) == NULL) {
+    ptx_tensor *even = grout_ptx__get_tensor(first);
+    if (even == NULL || grout_ptx__get_tensor(first + 1) == NULL) {
         return PTX_FAILED;
     }
     ptx_meeting *meeting = &even->meeting;
@@ -370,8 +371,7 @@ static ptx_outcome change_pair(const ptx_context *context, uint32_t *place, uint
         return PTX_STAY; /* another warp of this CTA is at it */
     }
     if (!meeting->is_here[me]) {
-        if (context->step->detail == ALLOC &&
-            !grout_ptx__observe_pair(context, &machine->ctas[first + other])) {
+        if (context->step->detail == ALLOC && !grout_ptx__observe_pair(context, &first[other])) {
             return PTX_FAILED;
         }
         meeting->is_here[me] = true;
@@ -425,16 +425,16 @@ static ptx_outcome run_allocation(ptx_context *context) {
          !grout_ptx__need_same(context, &step->sources[1], "a number of columns", &columns))) {
         return PTX_FAILED;
     }
-    if (grout_ptx__get_tensor(context->machine, context->cta->number) == NULL) {
+    if (grout_ptx__get_tensor(context->cta) == NULL) {
         return PTX_FAILED;
     }
     uint32_t place = step->detail == DEALLOC ? (uint32_t)address : 0;
     if (step->more != 2 && !leave(context, context->cta->tensor, place, (uint32_t)columns)) {
         return PTX_FAILED;
     }
-    ptx_outcome outcome =
-        step->more == 2 ? change_pair(context, &place, (uint32_t)columns)
-                        : change_all(context, context->cta->number, 1, &place, (uint32_t)columns);
+    ptx_outcome outcome = step->more == 2
+                              ? change_pair(context, &place, (uint32_t)columns)
+                              : change_all(context, context->cta, 1, &place, (uint32_t)columns);
     return outcome == PTX_NEXT && step->detail == ALLOC
                ? store_place(context, address + step->offset, place)
                : outcome;

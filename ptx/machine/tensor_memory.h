@@ -31,7 +31,7 @@ typedef struct ptx_tensor {
 typedef struct ptx_tensor_view {
     ptx_machine *machine;
     const ptx_async *async;   /* whose accesses they are */
-    uint32_t first_cta;       /* number of the CTA, or of the pair's even one */
+    ptx_cta *first;           /* the CTA, or the pair's even one */
     bool is_loose;            /* undefined bits are noted, not refused: tcgen05.ld */
     uint32_t parts, accesses; /* cells of a register, and accesses so far */
     uint32_t undefined[GROUT_PTX_TMEM_LANES]; /* of each register the lanes without a value */
@@ -44,7 +44,7 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view);
 
 void grout_ptx__free_tensor(ptx_tensor *tensor);
 /* The tensor memory of a CTA, empty at first; NULL without memory, with a diagnostic. */
-ptx_tensor *grout_ptx__get_tensor(ptx_machine *machine, uint32_t cta);
+ptx_tensor *grout_ptx__get_tensor(ptx_cta *cta);
 
 /* What a CTA may not leave allocated: called when its last warp ends. False with a fault. */
 bool grout_ptx__end_tensor(const ptx_context *context);

@@ -21,7 +21,7 @@ static grout_ptx_tmem_move get_move(const ptx_step *step) {
 
 /* What an operation under way knows of its warp. */
 static ptx_context get_context(ptx_machine *machine, const ptx_async *async) {
-    ptx_cta *cta = &machine->ctas[async->cta];
+    ptx_cta *cta = async->own;
     return (ptx_context){.machine = machine,
                          .cta = cta,
                          .warp = &cta->warps[async->warp],
@@ -117,7 +117,7 @@ static ptx_outcome run_store(ptx_context *context) {
         return PTX_FAILED;
     }
     uint32_t *registers =
-        grout__new(NULL, (size_t)step->item_count * (PTX_LANES + 1), sizeof *registers);
+        ptx_new(context->machine, (size_t)step->item_count * (PTX_LANES + 1), sizeof *registers);
     if (registers == NULL) {
         grout_diags_add_oom(context->machine->diags);
         return PTX_FAILED;

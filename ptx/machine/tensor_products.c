@@ -47,7 +47,7 @@ static grout_ptx_mma_words unpack(const ptx_step *step) {
 
 static grout_ptx_scratch *get_scratch(ptx_machine *machine) {
     if (machine->scratch == NULL) {
-        machine->scratch = grout__new(NULL, 1, sizeof *machine->scratch);
+        machine->scratch = ptx_new(machine, 1, sizeof *machine->scratch);
         if (machine->scratch == NULL) {
             machine->is_failed = true;
             grout_diags_add_oom(machine->diags);
@@ -314,7 +314,7 @@ static const ptx_operand *take(const ptx_decoder *decoder, uint32_t *at) {
  * {, scale-input-d}; the descriptor is before the metadata's or after it by the words. */
 static bool add_operands(ptx_decoder *decoder, grout_ptx_mma_words *words, bool is_scaled) {
     ptx_step *step = decoder->step;
-    uint32_t at = 3;
+    uint32_t at = 3, first = 0, count = 0;
     const ptx_operand *a = grout_ptx__operand(decoder, 1), *meta = NULL, *scales[2] = {NULL, NULL};
     meta = words->is_sparse ? take(decoder, &at) : NULL;
     const ptx_operand *instr = take(decoder, &at);
@@ -346,7 +346,7 @@ static bool add_operands(ptx_decoder *decoder, grout_ptx_mma_words *words, bool 
            grout_ptx__add_address(decoder, meta) && grout_ptx__add_address(decoder, scales[0]) &&
            grout_ptx__add_address(decoder, scales[1]) &&
            grout_ptx__add_item(decoder, reads, PTX_WORD_PRED) &&
-           (masks == NULL || grout_ptx__add_item(decoder, masks, PTX_WORD_B32));
+           (masks == NULL || grout_ptx__decode_items(decoder, masks, PTX_WORD_B32, &first, &count));
 }
 
 /* Words for the collector are hints to a buffer of A, and change no value. */

@@ -75,8 +75,7 @@ static bool take(void *to, const grout_ptx_run *run) {
     ptx_bytes shared, global;
     ptx_cta *owner = NULL;
     uint64_t address = (uint64_t)walk->rank << 24 | run->shared;
-    if (!grout_ptx__find_shared(&walk->machine->ctas[walk->async->cta], address, run->bytes,
-                                &shared, &owner)) {
+    if (!grout_ptx__find_shared(walk->async->own, address, run->bytes, &shared, &owner)) {
         return grout_ptx__async_fault(walk->machine, walk->async,
                                       "the box leaves shared memory at 0x%x", run->shared);
     }
@@ -131,7 +130,7 @@ static uint16_t get_type(uint32_t elem) {
  * .cta_group::2 that is the one of the target's pair that is even, or odd, as the CTA of the
  * instruction's mbarrier is; without it, the target. */
 static uint32_t choose_listener(const ptx_walk *walk, uint64_t barrier, uint32_t rank) {
-    uint32_t own = walk->machine->ctas[walk->async->cta].rank + 1, at = (uint32_t)(barrier >> 24);
+    uint32_t own = walk->async->own->rank + 1, at = (uint32_t)(barrier >> 24);
     if (!walk->is_pair) {
         return rank;
     }
@@ -234,7 +233,7 @@ static bool copy_map(const ptx_context *context, const ptx_plane *plane, uint64_
         return false;
     }
     async->map = bytes.cells;
-    async->bytes = grout__new(NULL, GROUT_PTX_MAP_SIZE, 1);
+    async->bytes = ptx_new(context->machine, GROUT_PTX_MAP_SIZE, 1);
     if (async->bytes == NULL) {
         return grout_diags_add_oom(context->machine->diags);
     }
@@ -323,7 +322,7 @@ static bool choose_kind(ptx_decoder *decoder) {
 /* The offsets of shared memory and the mbarrier, in one item. */
 static bool add_offsets(const ptx_decoder *decoder, uint64_t shared, uint64_t barrier) {
     ptx_code *code = decoder->code;
-    if (!GROUT_ARRAY_RESERVE(&code->items, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&code->items, code->allocator, 1)) {
         return grout_diags_add_oom(decoder->diags);
     }
     code->items.items[code->items.count++] =

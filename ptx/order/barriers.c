@@ -9,13 +9,13 @@
 
 /* The mbarrier at a place; one that nobody has made is made here. NULL without memory. */
 static ptx_phases *get_phases(ptx_order *order, uint32_t cta, uint32_t offset) {
-    ptx_cta_order *owner = &order->ctas[cta];
+    ptx_cta_order *owner = order->ctas.items[cta];
     for (size_t i = 0; i < owner->phases.count; i++) {
         if (owner->phases.items[i].offset == offset) {
             return &owner->phases.items[i];
         }
     }
-    if (!GROUT_ARRAY_RESERVE(&owner->phases, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&owner->phases, order->means.allocator, 1)) {
         return NULL;
     }
     ptx_phases *phases = &owner->phases.items[owner->phases.count++];
@@ -50,16 +50,17 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
         return false;
     }
     const uint32_t now = grout_ptx__get_lanes(order, actor)->now;
-    bool is_done =
-        grout_ptx__capture(order, actor, &head.view) &&
-        (cta == actor->cta || grout_ptx__note_time(&head.view.clocks[PTX_KNOWN_INITS],
-                                                   grout_ptx__get_agent(order, PTX_AGENT_ARRIVALS,
-                                                                        actor->cta, actor->warp),
-                                                   actor->lanes, now)) &&
-        grout_ptx__add_head(&phases->open, &head);
+    bool is_done = grout_ptx__capture(order, actor, &head.view) &&
+                   (cta == actor->cta ||
+                    grout_ptx__note_time(
+                        &order->means, &head.view.clocks[PTX_KNOWN_INITS],
+                        grout_ptx__get_agent(order, PTX_AGENT_ARRIVALS, actor->cta, actor->warp),
+                        actor->lanes, now)) &&
+                   grout_ptx__add_head(&order->means, &phases->open, &head);
     FOR_LANES(lane, actor->lanes) {
         const ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-        is_done = is_done && grout_ptx__add_fenced(it, actor->cta, ordering.scope, &phases->open);
+        is_done =
+            is_done && grout_ptx__add_fenced(order, it, actor->cta, ordering.scope, &phases->open);
     }
     grout_ptx__drop_view(&head.view);
     return is_done;
@@ -69,7 +70,7 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
  * before it have handed over, too. */
 bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
     ptx_phases *phases = get_phases(order, cta, offset);
-    if (phases == NULL || !grout_ptx__add_heads(&phases->done, &phases->open)) {
+    if (phases == NULL || !grout_ptx__add_heads(&order->means, &phases->done, &phases->open)) {
         return false;
     }
     grout_ptx__drop_heads(&phases->open);
@@ -78,9 +79,10 @@ bool grout_ptx__end_phase(ptx_order *order, uint32_t cta, uint32_t offset) {
 }
 
 /* A lane's wait: what it acquires, and what is left for a fence after it. */
-static bool take_phase(ptx_lane *lane, const ptx_heads *observed, const ptx_taker *taker) {
-    return grout_ptx__take_heads(observed, taker, &lane->view) &&
-           (grout_ptx__takes_all(observed, taker) || grout_ptx__note_seen(lane, observed));
+static bool take_phase(const ptx_order *order, ptx_lane *lane, const ptx_heads *observed,
+                       const ptx_taker *taker) {
+    return grout_ptx__take_heads(&order->means, observed, taker, &lane->view) &&
+           (grout_ptx__takes_all(observed, taker) || grout_ptx__note_seen(order, lane, observed));
 }
 
 bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32_t cta,
@@ -93,9 +95,10 @@ bool grout_ptx__wait_at_barrier(ptx_order *order, const ptx_actor *actor, uint32
     if (ordering.sem != PTX_SEM_ACQUIRE && ordering.sem != PTX_SEM_ACQ_REL) {
         taker.scope = PTX_SCOPE_NONE;
     }
-    bool is_done = phases != NULL && grout_ptx__add_observed(&observed, &phases->done, &wait);
+    bool is_done =
+        phases != NULL && grout_ptx__add_observed(&order->means, &observed, &phases->done, &wait);
     FOR_LANES(lane, is_done && observed.count > 0 ? actor->lanes : 0) {
-        is_done = is_done && take_phase(&warp->lanes[lane], &observed, &taker);
+        is_done = is_done && take_phase(order, &warp->lanes[lane], &observed, &taker);
     }
     grout_ptx__drop_heads(&observed);
     return is_done;
@@ -166,15 +169,16 @@ bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, u
 }
 
 /* The operation itself, among what is known. */
-static bool note_end(const ptx_flight *flight, ptx_known known, ptx_view *view) {
-    return grout_ptx__note_time(&view->clocks[known], flight->agent, 1u << flight->lane,
-                                flight->time);
+static bool note_end(const ptx_order *order, const ptx_flight *flight, ptx_known known,
+                     ptx_view *view) {
+    return grout_ptx__note_time(&order->means, &view->clocks[known], flight->agent,
+                                1u << flight->lane, flight->time);
 }
 
-bool grout_ptx__seal_flight(ptx_flight *flight) {
+bool grout_ptx__seal_flight(const ptx_order *order, ptx_flight *flight) {
     return grout_ptx__seal_view(&flight->view) &&
-           (flight->time == 0 || (note_end(flight, PTX_KNOWN_SEALED, &flight->view) &&
-                                  note_end(flight, PTX_KNOWN_SEALED_SEEN, &flight->view)));
+           (flight->time == 0 || (note_end(order, flight, PTX_KNOWN_SEALED, &flight->view) &&
+                                  note_end(order, flight, PTX_KNOWN_SEALED_SEEN, &flight->view)));
 }
 
 bool grout_ptx__note_tensor_start(ptx_order *order, const ptx_actor *actor,
@@ -194,7 +198,7 @@ static bool hand_known(const ptx_order *order, const ptx_flight *flight, uint32_
                                   is_own ? PTX_HANDED_VISIBLE : PTX_HANDED_ENGINES) &&
            (!is_own || grout_ptx__join_seen(view, &flight->view)) &&
            (ptx_agent_get_kind(flight->agent) != PTX_AGENT_TENSOR ||
-            note_end(flight, PTX_KNOWN_SEALED_SEEN, view));
+            note_end(order, flight, PTX_KNOWN_SEALED_SEEN, view));
 }
 
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
@@ -202,9 +206,9 @@ bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t
     ptx_phases *phases = get_phases(order, cta, offset);
     ptx_head head = {.scope = PTX_SCOPE_CLUSTER, .handed = PTX_HANDED_VISIBLE, .cta = cta};
     bool is_done = phases != NULL && hand_known(order, flight, cta, &head.view) &&
-                   note_end(flight, PTX_KNOWN_ENGINES, &head.view) &&
-                   note_end(flight, PTX_KNOWN_VISIBLE, &head.view) &&
-                   grout_ptx__add_head(&phases->open, &head);
+                   note_end(order, flight, PTX_KNOWN_ENGINES, &head.view) &&
+                   note_end(order, flight, PTX_KNOWN_VISIBLE, &head.view) &&
+                   grout_ptx__add_head(&order->means, &phases->open, &head);
     grout_ptx__drop_view(&head.view);
     return is_done;
 }

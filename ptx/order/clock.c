@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "clock.h"
 
-#include <stddef.h>
-#include <string.h>
-
-#include "alloc.h"
 #include "invariant.h"
+
+#include <string.h>
 
 /* The newest known time of each lane of one agent. */
 typedef struct ptx_times {
@@ -52,9 +50,9 @@ static void replace(ptx_clock **clock, ptx_clock *with) {
     *clock = with;
 }
 
-static ptx_clock *new_clock(uint32_t capacity) {
+static ptx_clock *new_clock(const grout_allocator *allocator, uint32_t capacity) {
     ptx_clock *clock =
-        grout__new(NULL, 1, sizeof *clock + (size_t)capacity * sizeof clock->entries[0]);
+        grout__new(allocator, 1, sizeof *clock + (size_t)capacity * sizeof clock->entries[0]);
     if (clock != NULL) {
         clock->owners = 1;
         clock->count = 0;
@@ -94,7 +92,7 @@ static ptx_times *join_times(ptx_times *a, ptx_times *b) {
         newest->owners++;
         return newest;
     }
-    ptx_times *both = grout__new(NULL, 1, sizeof *both);
+    ptx_times *both = grout__new(grout__get_allocator(a), 1, sizeof *both);
     if (both != NULL) {
         both->owners = 1;
         for (uint32_t i = 0; i < PTX_CLOCK_LANES; i++) {
@@ -160,7 +158,7 @@ bool grout_ptx__join_clock(ptx_clock **clock, ptx_clock *other) {
         replace(clock, grout_ptx__share_clock(other));
         return true;
     }
-    ptx_clock *both = new_clock(own->count + other->count);
+    ptx_clock *both = new_clock(grout__get_allocator(own), own->count + other->count);
     for (uint32_t a = 0, b = 0; both != NULL && (a < own->count || b < other->count);) {
         ptx_entry *entry = &both->entries[both->count];
         entry->times = join_next(own, other, &a, &b, &entry->agent);
@@ -176,12 +174,12 @@ bool grout_ptx__join_clock(ptx_clock **clock, ptx_clock *other) {
     return both != NULL;
 }
 
-static ptx_times *copy_times(const ptx_times *old, uint32_t lanes, uint32_t time) {
-    ptx_times *times = grout__new(NULL, 1, sizeof *times);
+static ptx_times *copy_times(const grout_allocator *allocator, const ptx_times *old, uint32_t lanes,
+                             uint32_t time) {
+    ptx_times *times = grout__new(allocator, 1, sizeof *times);
     if (times == NULL) {
         return NULL;
     }
-    memset(times, 0, sizeof *times);
     if (old != NULL) {
         *times = *old;
     }
@@ -193,12 +191,14 @@ static ptx_times *copy_times(const ptx_times *old, uint32_t lanes, uint32_t time
     return times;
 }
 
-bool grout_ptx__note_time(ptx_clock **clock, uint64_t agent, uint32_t lanes, uint32_t time) {
+bool grout_ptx__note_time(const ptx_means *means, ptx_clock **clock, uint64_t agent, uint32_t lanes,
+                          uint32_t time) {
     const ptx_clock *old = *clock;
     uint32_t at = find(old, agent), count = old == NULL ? 0 : old->count;
     bool has_entry = at < count && old->entries[at].agent == agent;
-    ptx_times *times = copy_times(has_entry ? old->entries[at].times : NULL, lanes, time);
-    ptx_clock *new = new_clock(count + (has_entry ? 0u : 1u));
+    ptx_times *times =
+        copy_times(means->allocator, has_entry ? old->entries[at].times : NULL, lanes, time);
+    ptx_clock *new = new_clock(means->allocator, count + (has_entry ? 0u : 1u));
     if (times == NULL || new == NULL) {
         drop_times(times);
         grout_ptx__drop_clock(new);
@@ -220,12 +220,11 @@ bool grout_ptx__note_time(ptx_clock **clock, uint64_t agent, uint32_t lanes, uin
     return true;
 }
 
-bool grout_ptx__join_renamed(ptx_clock **clock, const ptx_clock *other, uint64_t factor,
-                             uint64_t term) {
+bool grout_ptx__join_renamed(ptx_clock **clock, ptx_clock *other, uint64_t factor, uint64_t term) {
     if (other == NULL) {
         return true;
     }
-    ptx_clock *renamed = new_clock(other->count);
+    ptx_clock *renamed = new_clock(grout__get_allocator(other), other->count);
     if (renamed == NULL) {
         return false;
     }

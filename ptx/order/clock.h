@@ -8,8 +8,7 @@
 #ifndef GROUT_PTX_CLOCK_H
 #define GROUT_PTX_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "means.h"
 
 enum { PTX_CLOCK_LANES = 32 };
 
@@ -28,13 +27,15 @@ void grout_ptx__drop_clock(ptx_clock *clock);
 /* Whether a lane of an agent is known up to a time; time 0 always is. */
 bool grout_ptx__knows(const ptx_clock *clock, uint64_t agent, uint32_t lane, uint32_t time);
 
-/* The owner's clock learns what another one knows; false without memory, and it stays. */
+/* Functions that return bool are false without memory, and the clock stays as it is. */
+
+/* The owner's clock learns what another one knows. */
 bool grout_ptx__join_clock(ptx_clock **clock, ptx_clock *other);
 /* It learns of some lanes of an agent up to a time. */
-bool grout_ptx__note_time(ptx_clock **clock, uint64_t agent, uint32_t lanes, uint32_t time);
+bool grout_ptx__note_time(const ptx_means *means, ptx_clock **clock, uint64_t agent, uint32_t lanes,
+                          uint32_t time);
 /* It learns what another one knows, but each agent has another number: factor times its own, and
  * term more. */
-bool grout_ptx__join_renamed(ptx_clock **clock, const ptx_clock *other, uint64_t factor,
-                             uint64_t term);
+bool grout_ptx__join_renamed(ptx_clock **clock, ptx_clock *other, uint64_t factor, uint64_t term);
 
 #endif

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
 
-ptx_fenced *grout_ptx__get_fenced(ptx_lane *lane) {
+ptx_fenced *grout_ptx__get_fenced(const ptx_order *order, ptx_lane *lane) {
     if (lane->fenced == NULL) {
-        lane->fenced = grout__new(NULL, 1, sizeof *lane->fenced);
+        lane->fenced = grout__new(order->means.allocator, 1, sizeof *lane->fenced);
     }
     return lane->fenced;
 }
@@ -29,17 +29,18 @@ void grout_ptx__free_fenced(ptx_fenced *fenced) {
     grout__free(fenced);
 }
 
-bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads) {
-    ptx_fenced *fenced = heads->count == 0 ? NULL : grout_ptx__get_fenced(lane);
-    return heads->count == 0 || (fenced != NULL && grout_ptx__add_heads(&fenced->seen, heads));
+bool grout_ptx__note_seen(const ptx_order *order, ptx_lane *lane, const ptx_heads *heads) {
+    ptx_fenced *fenced = heads->count == 0 ? NULL : grout_ptx__get_fenced(order, lane);
+    return heads->count == 0 ||
+           (fenced != NULL && grout_ptx__add_heads(&order->means, &fenced->seen, heads));
 }
 
 ptx_handed grout_ptx__get_released(ptx_sem sem) {
     return sem == PTX_SEM_RELEASE || sem == PTX_SEM_ACQ_REL ? PTX_HANDED_ALL : PTX_HANDED_FENCED;
 }
 
-bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier,
-                           ptx_heads *heads) {
+bool grout_ptx__add_fenced(const ptx_order *order, const ptx_lane *lane, uint32_t cta,
+                           ptx_scope carrier, ptx_heads *heads) {
     bool is_done = true;
     for (uint32_t i = 0; lane->fenced != NULL && i < PTX_SCOPE_COUNT; i++) {
         if (lane->fenced->is_fenced[i]) {
@@ -48,7 +49,7 @@ bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier
                                    .handed = PTX_HANDED_ALL,
                                    .cta = cta,
                                    .view = lane->fenced->before[i]};
-            is_done = is_done && grout_ptx__add_head(heads, &head);
+            is_done = is_done && grout_ptx__add_head(&order->means, heads, &head);
         }
     }
     return is_done;
@@ -62,9 +63,10 @@ static bool fence_lane(ptx_order *order, const ptx_actor *actor, uint32_t lane,
     const ptx_actor one = {actor->cta, actor->warp, 1u << lane};
     const ptx_taker taker = {actor->cta, order->cluster_size, ordering.scope};
     ptx_lane *it = &grout_ptx__get_lanes(order, actor)->lanes[lane];
-    ptx_fenced *fenced = grout_ptx__get_fenced(it);
-    if (fenced == NULL || (ordering.sem != PTX_SEM_RELEASE &&
-                           !grout_ptx__take_heads(&fenced->seen, &taker, &it->view))) {
+    ptx_fenced *fenced = grout_ptx__get_fenced(order, it);
+    if (fenced == NULL ||
+        (ordering.sem != PTX_SEM_RELEASE &&
+         !grout_ptx__take_heads(&order->means, &fenced->seen, &taker, &it->view))) {
         return false;
     }
     if (ordering.sem == PTX_SEM_ACQUIRE) {
@@ -146,7 +148,7 @@ uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
             "tell apart";
         return 0;
     }
-    if (!GROUT_ARRAY_RESERVE(&order->maps, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&order->maps, order->means.allocator, 1)) {
         return 0;
     }
     order->maps.items[order->maps.count++].cells = map;

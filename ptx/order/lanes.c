@@ -7,27 +7,23 @@
 
 /* ---- CTAs ---- */
 
-ptx_order *grout_ptx__new_order(uint32_t cta_count, uint32_t warp_count, uint32_t cluster_size) {
-    ptx_order *order = grout__new(NULL, 1, sizeof *order);
-    if (order == NULL) {
-        return NULL;
-    }
-    order->cta_count = cta_count;
-    order->warp_count = warp_count;
-    order->cluster_size = cluster_size;
-    order->ctas = grout__new(NULL, cta_count, sizeof *order->ctas);
-    if (order->ctas == NULL) {
-        grout__free(order);
-        return NULL;
+ptx_order *grout_ptx__new_order(const ptx_means *means, uint32_t warp_count,
+                                uint32_t cluster_size) {
+    ptx_order *order = grout__new(means->allocator, 1, sizeof *order);
+    if (order != NULL) {
+        order->means = *means;
+        order->shadow.means = *means;
+        order->warp_count = warp_count;
+        order->cluster_size = cluster_size;
     }
     return order;
 }
 
 /* Each lane of a CTA knows that it has begun, and tells others whenever it tells them anything. */
 static bool tell_begun(ptx_order *order, uint32_t cta) {
-    const ptx_cta_order *it = &order->ctas[cta];
+    const ptx_cta_order *it = order->ctas.items[cta];
     ptx_clock *begun = NULL;
-    if (!grout_ptx__note_time(&begun, ptx_agent(PTX_AGENT_BEGUN, cta), 1, 1)) {
+    if (!grout_ptx__note_time(&order->means, &begun, ptx_agent(PTX_AGENT_BEGUN, cta), 1, 1)) {
         return false;
     }
     for (uint32_t i = 0; i < order->warp_count; i++) {
@@ -39,9 +35,28 @@ static bool tell_begun(ptx_order *order, uint32_t cta) {
     return true;
 }
 
+/* Room for a CTA of this number: they begin in their order, or nearly. */
+static bool reserve_cta(ptx_order *order, uint32_t cta) {
+    const size_t more = cta < order->ctas.count ? 0 : cta + (size_t)1 - order->ctas.count;
+    if (!GROUT_ARRAY_RESERVE(&order->ctas, order->means.allocator, more)) {
+        return false;
+    }
+    for (size_t i = 0; i < more; i++) {
+        order->ctas.items[order->ctas.count++] = NULL;
+    }
+    return true;
+}
+
 bool grout_ptx__begin_order(ptx_order *order, uint32_t cta) {
-    ptx_cta_order *it = &order->ctas[cta];
-    it->warps = grout__new(NULL, order->warp_count, sizeof *it->warps);
+    if (!reserve_cta(order, cta)) {
+        return false;
+    }
+    ptx_cta_order *it = grout__new(order->means.allocator, 1, sizeof *it);
+    order->ctas.items[cta] = it;
+    if (it == NULL) {
+        return false;
+    }
+    it->warps = grout__new(order->means.allocator, order->warp_count, sizeof *it->warps);
     for (uint32_t i = 0; it->warps != NULL && i < order->warp_count; i++) {
         it->warps[i].now = 1;
     }
@@ -60,7 +75,11 @@ static void drop_bar(ptx_bar_order *bar) {
 }
 
 void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
-    ptx_cta_order *it = &order->ctas[cta];
+    ptx_cta_order *it = cta < order->ctas.count ? order->ctas.items[cta] : NULL;
+    if (it == NULL) {
+        return;
+    }
+    order->ctas.items[cta] = NULL;
     for (uint32_t i = 0; it->warps != NULL && i < order->warp_count; i++) {
         FOR_LANES(lane, UINT32_MAX) {
             drop_lane(&it->warps[i].lanes[lane]);
@@ -78,14 +97,14 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
     }
     grout__free(it->phases.items);
     grout__free(it->warps);
-    *it = (ptx_cta_order){.warps = NULL};
+    grout__free(it);
 }
 
 void grout_ptx__free_order(ptx_order *order) {
     if (order == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < order->cta_count; i++) {
+    for (uint32_t i = 0; i < order->ctas.count; i++) {
         grout_ptx__end_order(order, i);
     }
     for (size_t i = 0; i < order->location_capacity; i++) {
@@ -93,7 +112,7 @@ void grout_ptx__free_order(ptx_order *order) {
     }
     grout__free(order->locations);
     grout__free(order->maps.items);
-    grout__free(order->ctas);
+    grout__free(order->ctas.items);
     grout_ptx__deinit_shadow(&order->shadow);
     grout__free(order);
 }
@@ -101,7 +120,7 @@ void grout_ptx__free_order(ptx_order *order) {
 /* ---- what lanes know ---- */
 
 ptx_lanes *grout_ptx__get_lanes(ptx_order *order, const ptx_actor *actor) {
-    return &order->ctas[actor->cta].warps[actor->warp];
+    return &order->ctas.items[actor->cta]->warps[actor->warp];
 }
 
 uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint32_t cta,
@@ -127,7 +146,7 @@ bool grout_ptx__capture(ptx_order *order, const ptx_actor *actor, ptx_view *view
     static const ptx_agent_kind own[] = {PTX_AGENT_THREADS, PTX_AGENT_INITS};
     for (uint32_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         is_done = is_done &&
-                  grout_ptx__note_time(&view_out->clocks[PTX_KNOWN_THREADS],
+                  grout_ptx__note_time(&order->means, &view_out->clocks[PTX_KNOWN_THREADS],
                                        grout_ptx__get_agent(order, own[i], actor->cta, actor->warp),
                                        actor->lanes, warp->now);
     }
@@ -188,14 +207,15 @@ bool grout_ptx__learn(ptx_order *order, const ptx_actor *actor, ptx_known known,
                                                          : known;
     bool is_done = seen == known || grout_ptx__learn(order, actor, seen, agent, lanes, time);
     if (lanes != 0) {
-        is_done = is_done && grout_ptx__note_time(&news, agent, lanes, time) &&
+        is_done = is_done && grout_ptx__note_time(&order->means, &news, agent, lanes, time) &&
                   learn_alike(warp, actor->lanes, known, news);
         grout_ptx__drop_clock(news);
         return is_done;
     }
     FOR_LANES(lane, actor->lanes) {
-        is_done = is_done && grout_ptx__note_time(&warp->lanes[lane].view.clocks[known], agent,
-                                                  1u << lane, time);
+        is_done =
+            is_done && grout_ptx__note_time(&order->means, &warp->lanes[lane].view.clocks[known],
+                                            agent, 1u << lane, time);
     }
     return is_done;
 }
@@ -224,9 +244,9 @@ static bool come(ptx_order *order, const ptx_actor *actor, ptx_bar_order *bar, p
 }
 
 bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t bar, bool waits) {
-    ptx_bar_order *it = &order->ctas[actor->cta].bars[bar];
+    ptx_bar_order *it = &order->ctas.items[actor->cta]->bars[bar];
     if (waits) {
-        if (!GROUT_ARRAY_RESERVE(&it->waiting, NULL, 1)) {
+        if (!GROUT_ARRAY_RESERVE(&it->waiting, order->means.allocator, 1)) {
             return false;
         }
         it->waiting.items[it->waiting.count++] = *actor;
@@ -236,7 +256,7 @@ bool grout_ptx__come_to_bar(ptx_order *order, const ptx_actor *actor, uint32_t b
 
 /* Before they go on: until then others may have met there again. */
 bool grout_ptx__end_bar(ptx_order *order, uint32_t cta, uint32_t bar) {
-    ptx_bar_order *it = &order->ctas[cta].bars[bar];
+    ptx_bar_order *it = &order->ctas.items[cta]->bars[bar];
     bool is_done = true;
     for (size_t i = 0; is_done && i < it->waiting.count; i++) {
         is_done = grout_ptx__absorb(order, &it->waiting.items[i], &it->open);
@@ -253,7 +273,7 @@ static void end_generation(ptx_bar_order *bar) {
 }
 
 static ptx_bar_order *get_cluster_bar(ptx_order *order, uint32_t cta) {
-    return &order->ctas[cta - cta % order->cluster_size].cluster;
+    return &order->ctas.items[cta - cta % order->cluster_size]->cluster;
 }
 
 bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool is_release) {
@@ -262,15 +282,15 @@ bool grout_ptx__come_to_cluster(ptx_order *order, const ptx_actor *actor, bool i
     ptx_heads heads = {NULL, 0, 0};
     bool is_done = come(order, actor, bar, is_release ? PTX_HANDED_ALL : PTX_HANDED_FENCED);
     FOR_LANES(lane, is_release ? 0 : actor->lanes) {
-        is_done = is_done &&
-                  grout_ptx__add_fenced(&warp->lanes[lane], actor->cta, PTX_SCOPE_NONE, &heads);
+        is_done = is_done && grout_ptx__add_fenced(order, &warp->lanes[lane], actor->cta,
+                                                   PTX_SCOPE_NONE, &heads);
     }
     for (size_t i = 0; is_done && i < heads.count; i++) {
         const ptx_head *head = &heads.items[i];
         const bool is_near = head->scope < PTX_SCOPE_CLUSTER;
         is_done = grout_ptx__join_handed(&bar->open, &head->view,
                                          is_near ? PTX_HANDED_ENGINES : head->handed) &&
-                  (!is_near || grout_ptx__join_handed(&order->ctas[actor->cta].near.open,
+                  (!is_near || grout_ptx__join_handed(&order->ctas.items[actor->cta]->near.open,
                                                       &head->view, head->handed));
     }
     grout_ptx__drop_heads(&heads);
@@ -281,13 +301,15 @@ void grout_ptx__end_cluster_bar(ptx_order *order, uint32_t cta) {
     const uint32_t first = cta - cta % order->cluster_size;
     end_generation(get_cluster_bar(order, cta));
     for (uint32_t i = 0; i < order->cluster_size; i++) {
-        end_generation(&order->ctas[first + i].near);
+        if (order->ctas.items[first + i] != NULL) {
+            end_generation(&order->ctas.items[first + i]->near);
+        }
     }
 }
 
 bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
     return grout_ptx__absorb(order, actor, &get_cluster_bar(order, actor->cta)->done) &&
-           grout_ptx__absorb(order, actor, &order->ctas[actor->cta].near.done);
+           grout_ptx__absorb(order, actor, &order->ctas.items[actor->cta]->near.done);
 }
 
 /* ---- CTAs of a cluster ---- */
@@ -318,7 +340,7 @@ bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor) {
     if (!grout_ptx__capture(order, actor, &own)) {
         return false;
     }
-    bool is_done = grout_ptx__join_view(&order->ctas[actor->cta].left, &own);
+    bool is_done = grout_ptx__join_view(&order->ctas.items[actor->cta]->left, &own);
     grout_ptx__drop_view(&own);
     return is_done;
 }
@@ -326,7 +348,8 @@ bool grout_ptx__leave(ptx_order *order, const ptx_actor *actor) {
 bool grout_ptx__has_waited(ptx_order *order, uint32_t cta, const ptx_span *shared,
                            ptx_race *race_out) {
     return order->cluster_size == 1 ||
-           !grout_ptx__find_unknown(&order->shadow, &order->ctas[cta].left, cta, shared, race_out);
+           !grout_ptx__find_unknown(&order->shadow, &order->ctas.items[cta]->left, cta, shared,
+                                    race_out);
 }
 
 /* A thread that accesses the shared memory of another CTA knows that it has begun: PTX ISA 9.1,

@@ -48,7 +48,7 @@ typedef struct ptx_map_place {
 } ptx_map_place;
 
 typedef struct ptx_cta_order {
-    ptx_lanes *warps; /* NULL: not resident */
+    ptx_lanes *warps;
     ptx_bar_order bars[PTX_NAMED_BARRIERS];
     ptx_bar_order cluster;          /* that of the cluster's first CTA counts */
     ptx_bar_order near;             /* at the same barrier: what reaches the threads of this CTA */
@@ -69,8 +69,9 @@ typedef struct ptx_location {
 } ptx_location;
 
 struct ptx_order {
-    uint32_t cta_count, warp_count, cluster_size;
-    ptx_cta_order *ctas;
+    ptx_means means;
+    uint32_t warp_count, cluster_size;
+    GROUT_ARRAY(ptx_cta_order *) ctas; /* by number; NULL: not resident */
     ptx_shadow shadow;
     ptx_location *locations; /* by a hash of the cell; a power of 2 */
     size_t location_count, location_capacity;
@@ -97,13 +98,14 @@ bool grout_ptx__absorb(ptx_order *order, const ptx_actor *actor, const ptx_view 
 /* What an operation hands over of what its lanes know. */
 ptx_handed grout_ptx__get_released(ptx_sem sem);
 /* What lanes that a fence of theirs precedes hand over with a relaxed write; else nothing. */
-bool grout_ptx__add_fenced(const ptx_lane *lane, uint32_t cta, ptx_scope carrier, ptx_heads *heads);
+bool grout_ptx__add_fenced(const ptx_order *order, const ptx_lane *lane, uint32_t cta,
+                           ptx_scope carrier, ptx_heads *heads);
 /* What a read sees that acquires nothing, or too little, is for a fence after it. */
-bool grout_ptx__note_seen(ptx_lane *lane, const ptx_heads *heads);
+bool grout_ptx__note_seen(const ptx_order *order, ptx_lane *lane, const ptx_heads *heads);
 /* tcgen05.fence::before_thread_sync of one view. */
 bool grout_ptx__seal_view(ptx_view *view);
 /* The patterns of a lane; NULL without memory. */
-ptx_fenced *grout_ptx__get_fenced(ptx_lane *lane);
+ptx_fenced *grout_ptx__get_fenced(const ptx_order *order, ptx_lane *lane);
 void grout_ptx__free_fenced(ptx_fenced *fenced);
 
 #endif

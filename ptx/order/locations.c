@@ -20,7 +20,7 @@ static ptx_location *find_place(ptx_location *locations, size_t capacity, const 
 static bool grow(ptx_order *order) {
     size_t capacity =
         order->location_capacity == 0 ? LOCATIONS_FIRST : 2 * order->location_capacity;
-    ptx_location *larger = grout__new(NULL, capacity, sizeof *larger);
+    ptx_location *larger = grout__new(order->means.allocator, capacity, sizeof *larger);
     if (larger == NULL) {
         return false;
     }
@@ -69,38 +69,40 @@ static ptx_local_heads *find_local(ptx_local_heads *items, size_t count, const p
 }
 
 /* A strong read, which an acquire of the same location may follow. */
-static bool note_seen_at(ptx_lane *lane, const ptx_cell *cells, const ptx_heads *heads) {
-    ptx_fenced *fenced = heads->count == 0 ? NULL : grout_ptx__get_fenced(lane);
+static bool note_seen_at(const ptx_order *order, ptx_lane *lane, const ptx_cell *cells,
+                         const ptx_heads *heads) {
+    ptx_fenced *fenced = heads->count == 0 ? NULL : grout_ptx__get_fenced(order, lane);
     if (fenced == NULL) {
         return heads->count == 0;
     }
     ptx_local_heads *local = find_local(fenced->seen_at.items, fenced->seen_at.count, cells);
     if (local == NULL) {
-        if (!GROUT_ARRAY_RESERVE(&fenced->seen_at, NULL, 1)) {
+        if (!GROUT_ARRAY_RESERVE(&fenced->seen_at, order->means.allocator, 1)) {
             return false;
         }
         local = &fenced->seen_at.items[fenced->seen_at.count++];
         *local = (ptx_local_heads){.cells = cells};
     }
-    return grout_ptx__add_heads(&local->heads, heads);
+    return grout_ptx__add_heads(&order->means, &local->heads, heads);
 }
 
 /* A release, which strong writes of the same location may follow. */
-static bool note_release(ptx_lane *lane, const ptx_cell *cells, const ptx_head *head) {
-    ptx_fenced *fenced = grout_ptx__get_fenced(lane);
+static bool note_release(const ptx_order *order, ptx_lane *lane, const ptx_cell *cells,
+                         const ptx_head *head) {
+    ptx_fenced *fenced = grout_ptx__get_fenced(order, lane);
     if (fenced == NULL) {
         return false;
     }
     ptx_local_heads *local =
         find_local(fenced->released_at.items, fenced->released_at.count, cells);
     if (local == NULL) {
-        if (!GROUT_ARRAY_RESERVE(&fenced->released_at, NULL, 1)) {
+        if (!GROUT_ARRAY_RESERVE(&fenced->released_at, order->means.allocator, 1)) {
             return false;
         }
         local = &fenced->released_at.items[fenced->released_at.count++];
         *local = (ptx_local_heads){.cells = cells};
     }
-    return grout_ptx__add_head(&local->heads, head);
+    return grout_ptx__add_head(&order->means, &local->heads, head);
 }
 
 /* ---- reading ---- */
@@ -130,9 +132,9 @@ static bool read_heads(ptx_order *order, const ptx_actor *actor, const ptx_value
     if (access->is_reduction) {
         return true;
     }
-    return grout_ptx__take_heads(heads, &taker, &it->view) &&
-           (grout_ptx__takes_all(heads, &taker) ||
-            (grout_ptx__note_seen(it, heads) && note_seen_at(it, access->cells, heads)));
+    return grout_ptx__take_heads(&order->means, heads, &taker, &it->view) &&
+           (grout_ptx__takes_all(heads, &taker) || (grout_ptx__note_seen(order, it, heads) &&
+                                                    note_seen_at(order, it, access->cells, heads)));
 }
 
 /* What strong reads of the location saw before this acquire of it. */
@@ -145,7 +147,7 @@ static bool take_seen(ptx_order *order, const ptx_actor *actor, const ptx_value_
     }
     const ptx_local_heads *local =
         find_local(it->fenced->seen_at.items, it->fenced->seen_at.count, access->cells);
-    return local == NULL || grout_ptx__take_heads(&local->heads, &taker, &it->view);
+    return local == NULL || grout_ptx__take_heads(&order->means, &local->heads, &taker, &it->view);
 }
 
 /* That it has observed the writes of the location so far, if it does not know of the last one
@@ -162,7 +164,7 @@ static bool note_observed(ptx_order *order, const ptx_actor *actor, const ptx_lo
     return is_own ||
            grout_ptx__knows(*known, agent, (uint32_t)__builtin_ctz(writer->lanes),
                             location->written_at) ||
-           grout_ptx__note_time(known, location->agent, 1, location->number);
+           grout_ptx__note_time(&order->means, known, location->agent, 1, location->number);
 }
 
 /* The location of a strong write; another size is another location. NULL without memory. */
@@ -212,15 +214,16 @@ static bool give(ptx_order *order, const ptx_actor *actor, const ptx_value_acces
     const ptx_handed handed = grout_ptx__get_released(access->ordering.sem);
     ptx_head head = {.scope = access->ordering.scope, .handed = handed, .cta = actor->cta};
     bool is_done = grout_ptx__capture(order, actor, &head.view) &&
-                   (handed == PTX_HANDED_ALL ? note_release(lane, access->cells, &head)
-                                             : grout_ptx__add_head(heads, &head));
+                   (handed == PTX_HANDED_ALL ? note_release(order, lane, access->cells, &head)
+                                             : grout_ptx__add_head(&order->means, heads, &head));
     grout_ptx__drop_view(&head.view);
     const ptx_local_heads *local = lane->fenced == NULL
                                        ? NULL
                                        : find_local(lane->fenced->released_at.items,
                                                     lane->fenced->released_at.count, access->cells);
-    return is_done && (local == NULL || grout_ptx__add_heads(heads, &local->heads)) &&
-           grout_ptx__add_fenced(lane, actor->cta, PTX_SCOPE_NONE, heads);
+    return is_done &&
+           (local == NULL || grout_ptx__add_heads(&order->means, heads, &local->heads)) &&
+           grout_ptx__add_fenced(order, lane, actor->cta, PTX_SCOPE_NONE, heads);
 }
 
 bool grout_ptx__hand_over(ptx_order *order, const ptx_actor *actor,

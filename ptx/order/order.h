@@ -5,7 +5,8 @@
  * each access, and of each operation that an engine makes. Nothing here depends on when things
  * happened: two accesses that are not ordered race, however far apart they were.
  *
- * Functions that return bool are false without memory, where nothing else is said.
+ * Functions that return bool are false without memory, and where the means' time is over, where
+ * nothing else is said.
  */
 #ifndef GROUT_PTX_ORDER_H
 #define GROUT_PTX_ORDER_H
@@ -46,7 +47,8 @@ typedef struct ptx_flight {
 
 typedef struct ptx_order ptx_order;
 
-ptx_order *grout_ptx__new_order(uint32_t cta_count, uint32_t warp_count, uint32_t cluster_size);
+/* warp_count: of a CTA. The means are copied. */
+ptx_order *grout_ptx__new_order(const ptx_means *means, uint32_t warp_count, uint32_t cluster_size);
 void grout_ptx__free_order(ptx_order *order);
 bool grout_ptx__begin_order(ptx_order *order, uint32_t cta);
 void grout_ptx__end_order(ptx_order *order, uint32_t cta);
@@ -168,7 +170,7 @@ uint64_t grout_ptx__get_agent(const ptx_order *order, ptx_agent_kind kind, uint3
 bool grout_ptx__aim_flight(ptx_order *order, ptx_flight *flight, uint32_t cta, uint32_t offset);
 /* tcgen05.commit hands over what its lane has started before it, sealed: PTX ISA 9.1, 'tcgen05
  * Memory Consistency Model'. */
-bool grout_ptx__seal_flight(ptx_flight *flight);
+bool grout_ptx__seal_flight(const ptx_order *order, ptx_flight *flight);
 bool grout_ptx__hear_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                             uint32_t offset);
 /* Lanes know what an agent's lanes have done up to a time, and see it. lanes 0: each lane of the

@@ -40,8 +40,12 @@ static bool is_same(const ptx_operation *a, const ptx_operation *b) {
 }
 
 /* Those of late are at the end. */
-bool grout_ptx__note_brought(ptx_brought_list *list, const ptx_brought *news) {
+bool grout_ptx__note_brought(const ptx_means *means, ptx_brought_list *list,
+                             const ptx_brought *news) {
     for (size_t i = list->count; i > 0; i--) {
+        if (!ptx_goes_on(means, 1)) {
+            return false;
+        }
         ptx_brought *old = &list->items[i - 1];
         if (is_same(&old->by, &news->by) && old->reader.lane == news->reader.lane) {
             const bool is_earlier = news->reader.time < old->reader.time;
@@ -49,16 +53,16 @@ bool grout_ptx__note_brought(ptx_brought_list *list, const ptx_brought *news) {
             return true;
         }
     }
-    if (!GROUT_ARRAY_RESERVE(list, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(list, means->allocator, 1)) {
         return false;
     }
     list->items[list->count++] = *news;
     return true;
 }
 
-const ptx_operation *grout_ptx__find_reader(const ptx_brought_list *list, const ptx_operation *by,
-                                            size_t *below) {
-    while (*below > 0) {
+const ptx_operation *grout_ptx__find_reader(const ptx_means *means, const ptx_brought_list *list,
+                                            const ptx_operation *by, size_t *below) {
+    while (*below > 0 && ptx_goes_on(means, 1)) {
         const ptx_brought *it = &list->items[--*below];
         if (is_same(&it->by, by)) {
             return &it->reader;

@@ -6,9 +6,7 @@
 #define GROUT_PTX_PIPELINE_H
 
 #include "array.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "means.h"
 
 /* What an operation of the tensor core is in its pipeline. */
 typedef enum ptx_pipe_kind {
@@ -49,11 +47,13 @@ typedef struct ptx_brought {
 
 typedef GROUT_ARRAY(ptx_brought) ptx_brought_list;
 
-/* A product has read what a copy or a shift has brought; false without memory. */
-bool grout_ptx__note_brought(ptx_brought_list *list, const ptx_brought *news);
+/* A product has read what a copy or a shift has brought; false without memory, and where the means'
+ * time is over. */
+bool grout_ptx__note_brought(const ptx_means *means, ptx_brought_list *list,
+                             const ptx_brought *news);
 /* The next product that has read of an operation, counting down from below; below is where it was
- * then. NULL: none is left. */
-const ptx_operation *grout_ptx__find_reader(const ptx_brought_list *list, const ptx_operation *by,
-                                            size_t *below);
+ * then. NULL: none is left, or the means' time is over. */
+const ptx_operation *grout_ptx__find_reader(const ptx_means *means, const ptx_brought_list *list,
+                                            const ptx_operation *by, size_t *below);
 
 #endif

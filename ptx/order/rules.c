@@ -108,7 +108,8 @@ static bool is_after_reader(const ptx_check *check, const ptx_record *record, ui
     const bool may_be =
         grout_ptx__may_bring(&record->pipe) && grout_ptx__may_bring(&check->access->record.pipe);
     size_t below = may_be ? brought->count : 0;
-    for (const ptx_operation *it; (it = grout_ptx__find_reader(brought, &by, &below)) != NULL;) {
+    for (const ptx_operation *it;
+         (it = grout_ptx__find_reader(&check->shadow->means, brought, &by, &below)) != NULL;) {
         const ptx_record reader = {.agent = it->agent, .time = it->time};
         if (grout_ptx__is_started_before(check, &reader, it->lane)) {
             return true;

@@ -109,7 +109,7 @@ static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
             return true;
         }
     }
-    if (!GROUT_ARRAY_RESERVE(&shadow->equals, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&shadow->equals, shadow->means.allocator, 1)) {
         return false;
     }
     shadow->equals.items[shadow->equals.count++] = *equal;
@@ -157,6 +157,9 @@ static bool check_older(const ptx_check *check, const ptx_cell *cell, ptx_race *
     for (uint32_t name = cell->older_reads; name != 0;) {
         const ptx_reads reads = get_reads(check->shadow, name);
         const uint32_t other = compare_lanes(check, &reads, &missing);
+        if (!ptx_goes_on(&check->shadow->means, 1)) {
+            return false;
+        }
         if (other < LANES) {
             return fail(check, reads.record, other, missing, race_out);
         }
@@ -184,6 +187,9 @@ static bool check_list(const ptx_check *check, const ptx_cell *cell, ptx_race *r
     for (uint32_t name = cell->reads; name != 0;) {
         ptx_reads reads = get_reads(check->shadow, name);
         ptx_missing missing = PTX_MISSING_NONE;
+        if (!ptx_goes_on(&check->shadow->means, 1)) {
+            return false;
+        }
         bool is_conflict =
             check->access->record.is_write || check->shadow->records.items[reads.record].is_write;
         uint32_t lane = is_conflict ? compare_lanes(check, &reads, &missing) : LANES;
@@ -210,7 +216,8 @@ static uint32_t add_record(ptx_shadow *shadow, const ptx_record *record) {
     if (*recent != 0 && grout_ptx__is_same_record(&shadow->records.items[*recent], record)) {
         return *recent;
     }
-    if (count >= RECORDS_MAX || !GROUT_ARRAY_RESERVE(&shadow->records, NULL, 2)) {
+    if (count >= RECORDS_MAX ||
+        !GROUT_ARRAY_RESERVE(&shadow->records, shadow->means.allocator, 2)) {
         shadow->is_full = count >= RECORDS_MAX;
         return 0;
     }
@@ -229,7 +236,7 @@ static uint32_t add_reads(ptx_shadow *shadow, const ptx_reads *reads) {
     if (count > 0 && memcmp(&shadow->reads.items[count - 1], reads, sizeof *reads) == 0) {
         return IS_LIST | (uint32_t)(count - 1);
     }
-    if (count >= READS_MAX || !GROUT_ARRAY_RESERVE(&shadow->reads, NULL, 1)) {
+    if (count >= READS_MAX || !GROUT_ARRAY_RESERVE(&shadow->reads, shadow->means.allocator, 1)) {
         shadow->is_full = count >= READS_MAX;
         return 0;
     }
@@ -240,7 +247,7 @@ static uint32_t add_reads(ptx_shadow *shadow, const ptx_reads *reads) {
 static bool prepend(ptx_shadow *shadow, ptx_reads reads, uint32_t *list) {
     reads.next = *list;
     *list = add_reads(shadow, &reads);
-    return *list != 0;
+    return *list != 0 && ptx_goes_on(&shadow->means, 1);
 }
 
 /* ---- one cell ---- */
@@ -373,7 +380,7 @@ static bool note_operand(const ptx_check *check, const ptx_cell *cell) {
         .reader = {own->agent, (uint32_t)__builtin_ctz(check->access->lanes), own->time}};
     return cell->write == 0 || !own->pipe.is_operand || !grout_ptx__may_bring(&write->pipe) ||
            !grout_ptx__is_started_before(check, write, news.by.lane) ||
-           grout_ptx__note_brought(&check->shadow->brought, &news);
+           grout_ptx__note_brought(&check->shadow->means, &check->shadow->brought, &news);
 }
 
 static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
@@ -407,7 +414,8 @@ static bool note_cell(ptx_shadow *shadow, const ptx_access *access, const ptx_sp
 bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                             ptx_race *race_out) {
     ptx_cell before = {0}, after = {0};
-    uint32_t record = add_record(shadow, &access->record);
+    uint32_t record =
+        ptx_goes_on(&shadow->means, span->count) ? add_record(shadow, &access->record) : 0;
     race_out->missing = PTX_MISSING_NONE;
     for (uint32_t i = 0; i < span->count; i++) {
         ptx_cell *cell = &span->cells[i];

@@ -101,6 +101,7 @@ typedef struct ptx_reads {
 enum { PTX_RECENT = 1024 };
 
 typedef struct ptx_shadow {
+    ptx_means means;
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
     GROUT_ARRAY(ptx_equal) equals; /* one of each two instructions */
@@ -110,7 +111,7 @@ typedef struct ptx_shadow {
 } ptx_shadow;
 
 void grout_ptx__deinit_shadow(ptx_shadow *shadow);
-/* An access: false if it races, with race_out, or without memory (missing is none then). */
+/* An access: false if it races, with race_out, or without memory or time (missing is none then). */
 bool grout_ptx__note_access(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
                             ptx_race *race_out);
 /* An access of other CTAs to a CTA's memory that the threads of that one, who end with this view,

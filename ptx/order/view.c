@@ -57,7 +57,10 @@ void grout_ptx__drop_heads(ptx_heads *heads) {
     *heads = (ptx_heads){NULL, 0, 0};
 }
 
-bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
+bool grout_ptx__add_head(const ptx_means *means, ptx_heads *heads, const ptx_head *head) {
+    if (!ptx_goes_on(means, 1 + heads->count / 64)) {
+        return false;
+    }
     for (size_t i = 0; i < heads->count; i++) {
         ptx_head *old = &heads->items[i];
         if (old->scope == head->scope && old->carrier == head->carrier &&
@@ -67,7 +70,7 @@ bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
             return grout_ptx__join_view(&old->view, &head->view);
         }
     }
-    if (!GROUT_ARRAY_RESERVE(heads, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(heads, means->allocator, 1)) {
         return false;
     }
     heads->items[heads->count] = *head;
@@ -75,10 +78,10 @@ bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head) {
     return true;
 }
 
-bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others) {
+bool grout_ptx__add_heads(const ptx_means *means, ptx_heads *heads, const ptx_heads *others) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
-        is_done = grout_ptx__add_head(heads, &others->items[i]);
+        is_done = grout_ptx__add_head(means, heads, &others->items[i]);
     }
     return is_done;
 }
@@ -90,7 +93,8 @@ static bool is_observed(const ptx_head *head, const ptx_taker *wait) {
             grout_ptx__includes(wait->scope, wait->cta, head->cta, size));
 }
 
-bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait) {
+bool grout_ptx__add_observed(const ptx_means *means, ptx_heads *heads, const ptx_heads *others,
+                             const ptx_taker *wait) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < others->count; i++) {
         ptx_head head = others->items[i];
@@ -99,7 +103,7 @@ bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const pt
             head.handed = PTX_HANDED_ENGINES;
         }
         head.carrier = PTX_SCOPE_NONE;
-        is_done = grout_ptx__add_head(heads, &head);
+        is_done = grout_ptx__add_head(means, heads, &head);
     }
     return is_done;
 }
@@ -126,11 +130,13 @@ bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker) {
     return true;
 }
 
-bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view) {
+bool grout_ptx__take_heads(const ptx_means *means, const ptx_heads *heads, const ptx_taker *taker,
+                           ptx_view *view) {
     bool is_done = true;
     for (size_t i = 0; is_done && i < heads->count; i++) {
         const ptx_head *head = &heads->items[i];
-        is_done = grout_ptx__join_handed(view, &head->view, get_handed(head, taker)) &&
+        is_done = ptx_goes_on(means, 1) &&
+                  grout_ptx__join_handed(view, &head->view, get_handed(head, taker)) &&
                   (head->is_narrow || grout_ptx__join_seen(view, &head->view));
     }
     return is_done;

@@ -88,15 +88,17 @@ typedef struct ptx_taker {
 } ptx_taker;
 
 void grout_ptx__drop_heads(ptx_heads *heads);
-/* A head more; the view is borrowed. False without memory. */
-bool grout_ptx__add_head(ptx_heads *heads, const ptx_head *head);
-bool grout_ptx__add_heads(ptx_heads *heads, const ptx_heads *others);
+/* A head more; the view is borrowed. False without memory, and where the means' time is over. */
+bool grout_ptx__add_head(const ptx_means *means, ptx_heads *heads, const ptx_head *head);
+bool grout_ptx__add_heads(const ptx_means *means, ptx_heads *heads, const ptx_heads *others);
 /* Those of a phase; arrivals that are not morally strong with the taker's wait hand over what
  * engines are done with, and no more. */
-bool grout_ptx__add_observed(ptx_heads *heads, const ptx_heads *others, const ptx_taker *wait);
+bool grout_ptx__add_observed(const ptx_means *means, ptx_heads *heads, const ptx_heads *others,
+                             const ptx_taker *wait);
 /* Whether the taker gets all that the heads have, and not a part. */
 bool grout_ptx__takes_all(const ptx_heads *heads, const ptx_taker *taker);
 /* A view learns what the heads hand over to it. */
-bool grout_ptx__take_heads(const ptx_heads *heads, const ptx_taker *taker, ptx_view *view);
+bool grout_ptx__take_heads(const ptx_means *means, const ptx_heads *heads, const ptx_taker *taker,
+                           ptx_view *view);
 
 #endif

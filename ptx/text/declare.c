@@ -18,7 +18,7 @@ static bool fail_again(ptx_parser *parser, const ptx_token *name, bool is_oom) {
     return is_oom
                ? grout_ptx__fail_oom(parser)
                : grout_ptx__refuse(parser, name->place, "'%.*s' is declared already in this block",
-                                   (int)name->size, name->text);
+                                   ptx_shown(name->size), name->text);
 }
 
 /* %r<8>, or a name alone. */
@@ -37,11 +37,16 @@ static bool declare_registers(ptx_parser *parser, uint16_t type) {
                      !grout_ptx__expect(parser, '>', "end the number of registers"))) {
         return false;
     }
-    if (module->registers.count + count > PTX_REGISTERS_MAX) {
+    const uint32_t first = module->functions.items[parser->function].first_register;
+    if (module->registers.count + count > PTX_MODULE_REGISTERS_MAX) {
+        return grout_ptx__refuse(parser, name.place, "more than %d registers of a module",
+                                 PTX_MODULE_REGISTERS_MAX);
+    }
+    if (module->registers.count + count - first > PTX_REGISTERS_MAX) {
         return grout_ptx__refuse(parser, name.place, "more than %d registers", PTX_REGISTERS_MAX);
     }
-    if (!GROUT_ARRAY_RESERVE(&module->registers, NULL, (size_t)count)) {
-        return grout_ptx__fail_oom(parser);
+    if (!PTX_ROOM_FOR(parser, &module->registers, (size_t)count)) {
+        return false;
     }
     ptx_symbol symbol = {.text = name.text,
                          .size = name.size,
@@ -64,7 +69,7 @@ bool grout_ptx__parse_registers(ptx_parser *parser) {
     if (type == PTX_WORD_NONE) {
         return grout_ptx__refuse_unknown(parser, parser->token.place,
                                          "'%.*s' is no type of a register that is known",
-                                         (int)parser->token.size, parser->token.text);
+                                         ptx_shown(parser->token.size), parser->token.text);
     }
     grout_ptx__advance(parser);
     do {
@@ -104,7 +109,7 @@ static bool parse_qualities(ptx_parser *parser, ptx_variable *variable) {
         } else if (!variable->is_pointer) {
             return grout_ptx__refuse_unknown(parser, parser->token.place,
                                              "'.%.*s' is nothing that is known of a variable",
-                                             (int)parser->token.size, parser->token.text);
+                                             ptx_shown(parser->token.size), parser->token.text);
         }
         grout_ptx__advance(parser);
     }
@@ -174,8 +179,8 @@ static bool add_value(ptx_parser *parser, uint32_t bits) {
         value = token.is_float ? value ^ UINT64_C(1) << (bits - 1) : ~value + 1;
     }
     uint32_t size = bits < 8 ? 1 : bits / 8;
-    if (!GROUT_ARRAY_RESERVE(&module->bytes, NULL, size)) {
-        return grout_ptx__fail_oom(parser);
+    if (!PTX_ROOM_FOR(parser, &module->bytes, size)) {
+        return false;
     }
     for (uint32_t i = 0; i < size; i++) {
         module->bytes.items[module->bytes.count++] =
@@ -248,9 +253,9 @@ static bool parse_variable_from_name(ptx_parser *parser, ptx_variable variable) 
         return false;
     }
     if (!is_open && variable.byte_count > variable.size) {
-        return grout_ptx__refuse(parser, name.place,
-                                 "more initial contents than the %llu bytes of '%.*s'",
-                                 (unsigned long long)variable.size, (int)name.size, name.text);
+        return grout_ptx__refuse(
+            parser, name.place, "more initial contents than the %llu bytes of '%.*s'",
+            (unsigned long long)variable.size, ptx_shown(name.size), name.text);
     }
     variable.size = is_open ? variable.byte_count : variable.size;
     return add_variable(parser, &variable, &name);

@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "grout/ptx.h"
+#include "limited.h"
 #include "words.h"
 
 #define PTX_NO_ID UINT32_MAX
@@ -48,7 +49,7 @@ typedef enum ptx_special {
 
 typedef struct ptx_special_info {
     const char *text;
-    uint8_t bits;
+    uint8_t text_size, bits;
 } ptx_special_info;
 
 const ptx_special_info *grout_ptx__get_special(ptx_special special);
@@ -75,6 +76,7 @@ typedef struct ptx_variable {
     uint64_t size;       /* bytes; 0: of no known size, as of extern .shared */
     uint64_t first_byte; /* of the initial contents, in the module's bytes */
     uint64_t byte_count; /* of the initial contents; the rest is zero */
+    uint64_t offset;     /* of a parameter, in its function's parameter space */
     uint32_t function;   /* whose it is, or PTX_NO_ID */
     ptx_place place;
 } ptx_variable;
@@ -91,13 +93,23 @@ typedef struct ptx_function {
     uint32_t first_register, register_count;
     uint32_t first_parameter, parameter_count; /* variables */
     uint32_t result_count;                     /* of them, those that it returns: the first ones */
+    /* of the body: its variables, which follow the parameters, its operands and lists of targets */
+    uint32_t variable_count, first_operand, operand_count, first_table, table_count;
     uint32_t max_threads[3], needed_threads[3], cluster[3]; /* 0: not said */
     uint32_t max_registers, min_ctas;
     ptx_place place;
 } ptx_function;
 
+/* Entries by name: a table of hashes. */
+typedef struct ptx_entries {
+    GROUT_ARRAY(uint32_t) functions; /* those that have a body, in order */
+    uint32_t *buckets;               /* numbers of entries from 1; 0: nobody's */
+    uint32_t bucket_count;           /* a power of two, more than entries; 0: not made */
+} ptx_entries;
+
 struct grout_ptx_module {
-    char *file, *text; /* owned copies, for places */
+    grout_limited limited; /* all else that the module has is from it */
+    char *file, *text;     /* owned copies, for places */
     size_t text_size;
     uint32_t version_major, version_minor;
     uint32_t target;         /* a name: "sm_90a" */
@@ -111,8 +123,18 @@ struct grout_ptx_module {
     GROUT_ARRAY(ptx_targets) tables;
     GROUT_ARRAY(uint32_t) targets;
     GROUT_ARRAY(uint8_t) bytes;
+    ptx_entries entries;
 };
 
+/* What the arrays of a module grow with. */
+static inline const grout_allocator *ptx_module_allocator(const grout_ptx_module *module) {
+    return &module->limited.allocator;
+}
+/* Once all functions are there; false without memory. */
+bool grout_ptx__index_entries(grout_ptx_module *module);
+/* The entry of a name; NULL: the only one. False if there is none, or, with NULL, not one alone. */
+bool grout_ptx__find_entry(const grout_ptx_module *module, const char *name,
+                           uint32_t *function_out);
 const char *grout_ptx__get_name(const grout_ptx_module *module, uint32_t name);
 /* The place of a diagnostic: strings are the module's. */
 grout_place grout_ptx__get_place(const grout_ptx_module *module, ptx_place place);

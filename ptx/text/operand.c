@@ -16,8 +16,8 @@ bool grout_ptx__take_items(ptx_parser *parser, size_t height, uint32_t *first_ou
                            uint32_t *count_out) {
     grout_ptx_module *module = parser->module;
     size_t count = parser->stack.count - height;
-    if (!GROUT_ARRAY_RESERVE(&module->operands, NULL, count + 1)) {
-        return grout_ptx__fail_oom(parser);
+    if (!PTX_ROOM_FOR(parser, &module->operands, count + 1)) {
+        return false;
     }
     *first_out = (uint32_t)module->operands.count;
     *count_out = (uint32_t)count;
@@ -40,8 +40,8 @@ static bool read_special(ptx_parser *parser, const ptx_token *name, ptx_operand 
         size += 1 + parser->token.size;
     }
     for (uint32_t i = 0; i < PTX_SPECIAL_COUNT; i++) {
-        const char *known = grout_ptx__get_special((ptx_special)i)->text;
-        if (strlen(known) == size && memcmp(known, name->text, size) == 0) {
+        const ptx_special_info *known = grout_ptx__get_special((ptx_special)i);
+        if (known->text_size == size && memcmp(known->text, name->text, size) == 0) {
             operand->kind = PTX_OPERAND_SPECIAL;
             operand->id = i;
             if (size > name->size) {
@@ -57,7 +57,7 @@ static bool read_special(ptx_parser *parser, const ptx_token *name, ptx_operand 
 static bool refer(ptx_parser *parser, const ptx_token *name, ptx_operand *operand) {
     if (name->text[0] == '%') {
         return grout_ptx__refuse(parser, name->place, "no register '%.*s' is declared here",
-                                 (int)name->size, name->text);
+                                 ptx_shown(name->size), name->text);
     }
     if (!PTX_ROOM(parser, &parser->references)) {
         return false;

@@ -1,11 +1,27 @@
 /* parse.c - a text of PTX: what stands outside of bodies. PTX ISA 9.1, chapters 4, 5 and 11.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "goes_on.h"
 #include "parser.h"
 
 #include <string.h>
 
+enum { TOKEN_WORK = 16 }; /* as pulse.h counts it */
+
+/* Nothing more is read. */
+static bool end_reading(ptx_parser *parser) {
+    parser->is_failed = true;
+    parser->is_over = true;
+    parser->token = (ptx_token){
+        .kind = PTX_TOKEN_END, .text = parser->reader.end, .place = parser->token.place};
+    return false;
+}
+
 void grout_ptx__advance(ptx_parser *parser) {
-    parser->token = grout_ptx__read_token(&parser->reader);
+    if (grout_pulse__goes_on(&parser->pulse, TOKEN_WORK)) {
+        parser->token = grout_ptx__read_token(&parser->reader);
+    } else {
+        (void)end_reading(parser);
+    }
 }
 
 bool grout_ptx__is_mark(const ptx_parser *parser, char mark) {
@@ -35,13 +51,15 @@ bool grout_ptx__expect(ptx_parser *parser, char mark, const char *where) {
                                  mark, where);
     }
     return grout_ptx__refuse(parser, parser->token.place, "'%c' should %s, not '%.*s'", mark, where,
-                             (int)(parser->token.size < 40 ? parser->token.size : 40),
-                             parser->token.text);
+                             ptx_shown(parser->token.size), parser->token.text);
 }
 
 static bool fail(ptx_parser *parser, grout_diag_code code, ptx_place place, const char *format,
                  va_list arguments) {
     parser->is_failed = true;
+    if (parser->is_over) {
+        return false; /* it is said already why */
+    }
     return grout_diags_add_list(parser->diags, code, grout_ptx__get_place(parser->module, place),
                                 format, arguments);
 }
@@ -63,15 +81,13 @@ bool grout_ptx__refuse_unknown(ptx_parser *parser, ptx_place place, const char *
 }
 
 bool grout_ptx__fail_oom(ptx_parser *parser) {
-    parser->is_failed = true;
-    parser->is_oom = true;
-    return grout_diags_add_oom(parser->diags);
+    (void)grout_diags_add_oom(parser->diags);
+    return end_reading(parser);
 }
 
 uint32_t grout_ptx__add_name(ptx_parser *parser, const char *text, size_t size) {
     grout_ptx_module *module = parser->module;
-    if (!GROUT_ARRAY_RESERVE(&module->names, NULL, size + 1)) {
-        grout_ptx__fail_oom(parser);
+    if (!PTX_ROOM_FOR(parser, &module->names, size + 1)) {
         return PTX_NO_ID;
     }
     uint32_t name = (uint32_t)module->names.count;
@@ -231,7 +247,7 @@ static bool parse_performance(ptx_parser *parser, ptx_function *function) {
         return !parser->is_failed;
     }
     return grout_ptx__refuse(parser, parser->token.place, "'.%.*s' is no directive of a function",
-                             (int)parser->token.size, parser->token.text);
+                             ptx_shown(parser->token.size), parser->token.text);
 }
 
 /* A function again: its prototype came before. The names of its parameters are those of the body.
@@ -252,7 +268,7 @@ static bool add_function(ptx_parser *parser, const ptx_function *function, const
     if (grout_ptx__declare(&parser->scopes, symbol, &is_oom) == NULL) {
         return is_oom ? grout_ptx__fail_oom(parser)
                       : grout_ptx__refuse(parser, name->place, "'%.*s' is declared already",
-                                          (int)name->size, name->text);
+                                          ptx_shown(name->size), name->text);
     }
     if (!PTX_ROOM(parser, &module->functions)) {
         return false;
@@ -260,6 +276,18 @@ static bool add_function(ptx_parser *parser, const ptx_function *function, const
     parser->function = (uint32_t)module->functions.count;
     module->functions.items[module->functions.count++] = *function;
     return true;
+}
+
+/* Each at the next multiple of its alignment. */
+static void place_parameters(ptx_parser *parser, uint32_t first) {
+    grout_ptx_module *module = parser->module;
+    uint64_t offset = 0;
+    for (uint32_t i = first; i < module->variables.count; i++) {
+        ptx_variable *variable = &module->variables.items[i];
+        variable->function = parser->function;
+        variable->offset = (offset + variable->align - 1) / variable->align * variable->align;
+        offset = variable->offset + variable->size;
+    }
 }
 
 /* From its name to its body or semicolon. The parameters are in a scope of the function's own. */
@@ -279,9 +307,7 @@ static bool parse_function_from_name(ptx_parser *parser, ptx_function *function)
     }
     function->first_parameter = first;
     function->parameter_count = (uint32_t)module->variables.count - first;
-    for (uint32_t i = first; i < module->variables.count; i++) {
-        module->variables.items[i].function = parser->function;
-    }
+    place_parameters(parser, first);
     while (parser->token.kind == PTX_TOKEN_WORD) {
         if (!parse_performance(parser, function)) {
             return false;
@@ -384,20 +410,80 @@ static bool check_header(ptx_parser *parser) {
 
 static bool begin_module(ptx_parser *parser, const char *file, const char *text, size_t size) {
     grout_ptx_module *module = parser->module;
-    module->file = grout__copy(NULL, file, strlen(file));
-    module->text = grout__copy(NULL, text, size);
+    const grout_allocator *allocator = ptx_module_allocator(module);
+    module->file = grout__copy(allocator, file, strlen(file));
+    module->text = grout__copy(allocator, text, size);
     module->text_size = size;
-    if (module->file == NULL || module->text == NULL || !grout_ptx__init_scopes(&parser->scopes)) {
+    if (module->file == NULL || module->text == NULL ||
+        !grout_ptx__init_scopes(&parser->scopes, allocator)) {
         return grout_ptx__fail_oom(parser);
     }
+    parser->reader = (ptx_reader){module->text, module->text + size, module->text, 1};
     return grout_diags_add_source(parser->diags, file, text, size) &&
            grout_ptx__add_name(parser, "", 0) != PTX_NO_ID;
 }
 
-grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
-                                  grout_diags *diags) {
-    ptx_parser parser = {.module = grout__new(NULL, 1, sizeof *parser.module),
+static void parse_text(ptx_parser *parser) {
+    grout_ptx__advance(parser);
+    while (parser->token.kind != PTX_TOKEN_END) {
+        if (!parse_statement(parser)) {
+            recover(parser);
+        }
+    }
+    if (check_header(parser) && !grout_ptx__index_entries(parser->module)) {
+        (void)grout_ptx__fail_oom(parser);
+    }
+}
+
+/* Why the parsing was ended that a bound has ended, beside what is said already. */
+static void explain_end(const ptx_parser *parser) {
+    const grout_limited *limited = &parser->module->limited;
+    if (parser->is_over && limited->is_reached) {
+        grout_diags_help(
+            parser->diags,
+            "the module may take %llu bytes (max_memory); %zu of %zu bytes of its text "
+            "were read",
+            (unsigned long long)limited->limit, (size_t)(parser->reader.at - parser->module->text),
+            parser->module->text_size);
+    }
+    if (parser->pulse.is_over && !grout_diags__has_ended(parser->diags)) {
+        grout_diags_add(parser->diags, GROUT_DIAG_INTERRUPTED,
+                        grout_ptx__get_place(parser->module, parser->token.place),
+                        "the progress callback has ended the parsing");
+    }
+}
+
+/* The list of diagnostics, and the callback. */
+static bool ask_bounds(void *payload) {
+    const ptx_parser *parser = payload;
+    if (!grout_diags__ask(parser->diags, "the PTX was read")) {
+        return false;
+    }
+    if (parser->bounds->progress == NULL) {
+        return true;
+    }
+    const grout_progress progress = {.steps = (uint64_t)(parser->reader.at - parser->module->text)};
+    return parser->bounds->progress(parser->bounds->payload, &progress);
+}
+
+static grout_ptx_module *new_module(const grout_ptx_bounds *bounds) {
+    grout_ptx_module *module = grout__new(bounds->allocator, 1, sizeof *module);
+    if (module != NULL) {
+        grout_limited__init(&module->limited, bounds->allocator, bounds->max_memory);
+    }
+    return module;
+}
+
+grout_ptx_module *grout_ptx_parse_within(const char *file, const char *text, size_t size,
+                                         const grout_ptx_bounds *bounds, grout_diags *diags) {
+    static const grout_ptx_bounds none = {.allocator = NULL};
+    file = file != NULL ? file : "<ptx>";
+    size = text != NULL ? size : 0;
+    bounds = bounds != NULL ? bounds : &none;
+    ptx_parser parser = {.module = new_module(bounds),
+                         .bounds = bounds,
                          .diags = diags,
+                         .pulse = {.goes_on = ask_bounds, .payload = &parser},
                          .function = PTX_NO_ID};
     if (parser.module == NULL) {
         grout_diags_add_oom(diags);
@@ -408,22 +494,20 @@ grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t siz
     if (is_begun && !is_fitting) {
         (void)grout_ptx__refuse(&parser, (ptx_place){0}, "a text has at most 2 GiB");
     } else if (is_begun) {
-        const char *start = parser.module->text;
-        parser.reader = (ptx_reader){start, start + size, start, 1};
-        grout_ptx__advance(&parser);
-        while (parser.token.kind != PTX_TOKEN_END && !parser.is_oom) {
-            if (!parse_statement(&parser)) {
-                recover(&parser);
-            }
-        }
-        (void)check_header(&parser);
+        parse_text(&parser);
     }
+    explain_end(&parser);
     grout_ptx__deinit_scopes(&parser.scopes);
     grout__free(parser.references.items);
     grout__free(parser.stack.items);
-    if (!is_begun || parser.is_failed) {
+    if (!is_begun || parser.is_failed || parser.pulse.is_over) {
         grout_ptx_module_free(parser.module);
         return NULL;
     }
     return parser.module;
+}
+
+grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
+                                  grout_diags *diags) {
+    return grout_ptx_parse_within(file, text, size, NULL, diags);
 }

@@ -75,7 +75,7 @@ static bool parse_label(ptx_parser *parser, const ptx_token *name) {
     return is_oom
                ? grout_ptx__fail_oom(parser)
                : grout_ptx__refuse(parser, name->place, "'%.*s' is declared already in this block",
-                                   (int)name->size, name->text);
+                                   ptx_shown(name->size), name->text);
 }
 
 /* A name at the beginning of a statement, with a colon after it. */
@@ -133,7 +133,7 @@ static bool parse_statement(ptx_parser *parser) {
         return true;
     }
     return grout_ptx__refuse_unknown(parser, word.place, "no directive '.%.*s' is known here",
-                                     (int)word.size, word.text);
+                                     ptx_shown(word.size), word.text);
 }
 
 /* After a failure in a body: the statement after the next semicolon. */
@@ -152,13 +152,14 @@ static bool resolve(ptx_parser *parser, uint32_t reference, ptx_symbol *symbol_o
         return true;
     }
     return grout_ptx__refuse(parser, wanted.place, "'%.*s' is neither declared nor a label here",
-                             (int)wanted.size, wanted.text);
+                             ptx_shown(wanted.size), wanted.text);
 }
 
 static void resolve_labels(ptx_parser *parser, size_t first_operand, size_t first_target) {
     grout_ptx_module *module = parser->module;
     ptx_symbol symbol = {.id = 0};
-    for (size_t i = first_operand; i < module->operands.count; i++) {
+    for (size_t i = first_operand;
+         i < module->operands.count && grout_pulse__goes_on(&parser->pulse, 1); i++) {
         ptx_operand *operand = &module->operands.items[i];
         if (operand->kind == PTX_OPERAND_LABEL && resolve(parser, operand->id, &symbol)) {
             operand->id = symbol.id;
@@ -166,7 +167,8 @@ static void resolve_labels(ptx_parser *parser, size_t first_operand, size_t firs
                 symbol.meaning == PTX_MEANS_LABEL ? PTX_OPERAND_LABEL : PTX_OPERAND_TARGETS;
         }
     }
-    for (size_t i = first_target; i < module->targets.count; i++) {
+    for (size_t i = first_target;
+         i < module->targets.count && grout_pulse__goes_on(&parser->pulse, 1); i++) {
         if (resolve(parser, module->targets.items[i], &symbol)) {
             module->targets.items[i] = symbol.id;
         }
@@ -176,12 +178,13 @@ static void resolve_labels(ptx_parser *parser, size_t first_operand, size_t firs
 bool grout_ptx__parse_body(ptx_parser *parser) {
     grout_ptx_module *module = parser->module;
     size_t first_operand = module->operands.count, first_target = module->targets.count;
+    const size_t first_variable = module->variables.count, first_table = module->tables.count;
     uint32_t outside = parser->depth;
     parser->references.count = 0;
     if (!open_block(parser)) {
         return false;
     }
-    while (parser->depth > outside && parser->token.kind != PTX_TOKEN_END && !parser->is_oom) {
+    while (parser->depth > outside && parser->token.kind != PTX_TOKEN_END && !parser->is_over) {
         bool is_right = true;
         if (grout_ptx__is_mark(parser, '{')) {
             is_right = open_block(parser);
@@ -195,12 +198,17 @@ bool grout_ptx__parse_body(ptx_parser *parser) {
         }
     }
     if (parser->depth > outside) {
-        return parser->is_oom || grout_ptx__refuse(parser, parser->token.place,
-                                                   "the text ends in a body: '}' is missing");
+        return parser->is_over || grout_ptx__refuse(parser, parser->token.place,
+                                                    "the text ends in a body: '}' is missing");
     }
     ptx_function *function = &module->functions.items[parser->function];
     function->inst_count = (uint32_t)module->insts.count - function->first_inst;
     function->register_count = (uint32_t)module->registers.count - function->first_register;
+    function->variable_count = (uint32_t)(module->variables.count - first_variable);
+    function->first_operand = (uint32_t)first_operand;
+    function->operand_count = (uint32_t)(module->operands.count - first_operand);
+    function->first_table = (uint32_t)first_table;
+    function->table_count = (uint32_t)(module->tables.count - first_table);
     resolve_labels(parser, first_operand, first_target);
     return true;
 }

@@ -36,7 +36,7 @@ static bool add_word(ptx_parser *parser, const ptx_inst *inst, uint32_t offset, 
         place.length = (uint32_t)size;
         const char *near = grout_ptx__suggest_word(from, size, op->classes);
         grout_ptx__refuse_unknown(parser, place, "'.%.*s' is no word of '%s' that is known",
-                                  (int)size, from, op->text);
+                                  ptx_shown(size), from, op->text);
         if (near != NULL) {
             grout_diags_help(parser->diags, "did you mean '.%s'?", near);
         }
@@ -68,7 +68,7 @@ static bool parse_mnemonic(ptx_parser *parser, ptx_inst *inst) {
     if (inst->op == PTX_OP_NONE) {
         const char *near = grout_ptx__suggest_op(start, name.size);
         grout_ptx__refuse_unknown(parser, inst->place, "no instruction '%.*s' is known",
-                                  (int)(size < 80 ? size : 80), start);
+                                  ptx_shown(size), start);
         if (near != NULL) {
             grout_diags_help(parser->diags, "did you mean '%s'?", near);
         }

@@ -3,14 +3,16 @@
 #ifndef GROUT_PTX_TEXT_PARSER_H
 #define GROUT_PTX_TEXT_PARSER_H
 
+#include "pulse.h"
 #include "scope.h"
 #include "token.h"
 
 /* Limits of a text. */
 enum {
     PTX_DEPTH_MAX = 64,          /* nested scopes */
-    PTX_REGISTERS_MAX = 1 << 20, /* of a module */
-    PTX_ITEMS_DEPTH_MAX = 4      /* lists in lists of an operand */
+    PTX_REGISTERS_MAX = 1 << 20, /* of a function */
+    PTX_MODULE_REGISTERS_MAX = 1 << 28,
+    PTX_ITEMS_DEPTH_MAX = 4 /* lists in lists of an operand */
 };
 #define PTX_VARIABLE_SIZE_MAX (UINT64_C(1) << 32)
 
@@ -32,11 +34,15 @@ typedef struct ptx_parser {
     uint32_t function; /* whose body is read, or PTX_NO_ID */
     uint32_t source_file, source_line;
     bool has_version, has_target;
-    bool is_failed, is_oom;
+    bool is_failed;
+    bool is_over; /* nothing more is read: there is no memory, or somebody ended it */
+    const grout_ptx_bounds *bounds;
+    grout_pulse pulse;
     GROUT_ARRAY(ptx_reference) references;
     GROUT_ARRAY(ptx_operand) stack; /* operands of the lists that are being read */
 } ptx_parser;
 
+/* The next token; the last one again and again once nothing more is read. */
 void grout_ptx__advance(ptx_parser *parser);
 bool grout_ptx__is_mark(const ptx_parser *parser, char mark);
 bool grout_ptx__is_word(const ptx_parser *parser, const char *text);
@@ -50,9 +56,15 @@ bool grout_ptx__refuse(ptx_parser *parser, ptx_place place, const char *format, 
 bool grout_ptx__refuse_unknown(ptx_parser *parser, ptx_place place, const char *format, ...)
     GROUT_PRINTF(3, 4);
 bool grout_ptx__fail_oom(ptx_parser *parser);
-/* Whether a list of the module has room for one more; if not, memory ran out. */
-#define PTX_ROOM(parser, array) \
-    (GROUT_ARRAY_RESERVE((array), NULL, 1) || grout_ptx__fail_oom(parser))
+/* So many bytes of a word of the text are shown in a message. */
+static inline int ptx_shown(size_t size) {
+    return (int)(size < 80 ? size : 80);
+}
+/* Whether a list of the module has room for more; if not, memory ran out. */
+#define PTX_ROOM_FOR(parser, array, more)                                            \
+    (GROUT_ARRAY_RESERVE((array), ptx_module_allocator((parser)->module), (more)) || \
+     grout_ptx__fail_oom(parser))
+#define PTX_ROOM(parser, array) PTX_ROOM_FOR(parser, array, 1)
 
 /* Copies a name of the text; PTX_NO_ID without memory. */
 uint32_t grout_ptx__add_name(ptx_parser *parser, const char *text, size_t size);

@@ -3,36 +3,35 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
-static void print_operand(const grout_ptx_module *module, const ptx_operand *operand,
-                          grout_text *out);
+/* What is printed, and where; function: whose body it is, NULL outside of bodies. */
+typedef struct ptx_printer {
+    const grout_ptx_module *module;
+    const ptx_function *function;
+    grout_text *out;
+} ptx_printer;
 
-static void print_items(const grout_ptx_module *module, const ptx_operand *operand,
-                        const char *between, grout_text *out) {
+static void print_operand(const ptx_printer *printer, const ptx_operand *operand);
+
+static void print_items(const ptx_printer *printer, const ptx_operand *operand,
+                        const char *between) {
     for (uint32_t i = 0; i < operand->count; i++) {
-        grout_text_add(out, "%s", i == 0 ? "" : between);
-        print_operand(module, grout_ptx__get_item(module, operand, i), out);
+        grout_text_add(printer->out, "%s", i == 0 ? "" : between);
+        print_operand(printer, grout_ptx__get_item(printer->module, operand, i));
     }
 }
 
-/* Registers are numbered in each function. */
-static uint32_t get_number(const grout_ptx_module *module, uint32_t id) {
-    for (size_t i = 0; i < module->functions.count; i++) {
-        const ptx_function *function = &module->functions.items[i];
-        if (id >= function->first_register &&
-            id - function->first_register < function->register_count) {
-            return id - function->first_register;
-        }
-    }
-    return id;
+/* Registers, lists of targets and variables of a body are numbered in their function, which has
+ * them side by side. */
+static uint32_t get_register_number(const ptx_printer *printer, uint32_t id) {
+    return printer->function == NULL ? id : id - printer->function->first_register;
 }
 
-/* And so are lists of targets. */
-static uint32_t get_table_number(const grout_ptx_module *module, uint32_t id) {
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < id; i++) {
-        number += module->tables.items[i].function == module->tables.items[id].function;
-    }
-    return number;
+static uint32_t get_table_number(const ptx_printer *printer, uint32_t id) {
+    return printer->function == NULL ? id : id - printer->function->first_table;
+}
+
+static uint32_t get_first_variable(const ptx_function *function) {
+    return function->first_parameter + function->parameter_count;
 }
 
 static void print_number(const ptx_operand *operand, grout_text *out) {
@@ -51,43 +50,42 @@ static void print_offset(const ptx_operand *operand, grout_text *out) {
 }
 
 /* Each variable of a body has its number in its name: blocks may declare a name again. */
-static void print_variable_name(const grout_ptx_module *module, uint32_t id, grout_text *out) {
-    const ptx_variable *variable = &module->variables.items[id];
-    const char *name = grout_ptx__get_name(module, variable->name);
-    if (variable->function == PTX_NO_ID || variable->is_parameter) {
-        grout_text_add(out, "%s", name);
+static void print_variable_name(const ptx_printer *printer, uint32_t id) {
+    const ptx_variable *variable = &printer->module->variables.items[id];
+    if (variable->function == PTX_NO_ID || variable->is_parameter || printer->function == NULL) {
+        grout_text_add(printer->out, "%s", grout_ptx__get_name(printer->module, variable->name));
     } else {
-        uint32_t number = 0;
-        for (uint32_t i = 0; i < id; i++) {
-            number += module->variables.items[i].function == variable->function &&
-                      !module->variables.items[i].is_parameter;
-        }
-        grout_text_add(out, "$V%u", number);
+        grout_text_add(printer->out, "$V%u", id - get_first_variable(printer->function));
     }
 }
 
-static void print_address(const grout_ptx_module *module, const ptx_operand *operand,
-                          grout_text *out) {
-    grout_text_add(out, "[");
+static void print_address(const ptx_printer *printer, const ptx_operand *operand) {
+    grout_text_add(printer->out, "[");
     for (uint32_t i = 0; i < operand->count; i++) {
-        grout_text_add(out, "%s", i == 0 ? "" : ", ");
-        print_operand(module, grout_ptx__get_item(module, operand, i), out);
+        grout_text_add(printer->out, "%s", i == 0 ? "" : ", ");
+        print_operand(printer, grout_ptx__get_item(printer->module, operand, i));
         if (i == 0) {
-            print_offset(operand, out);
+            print_offset(operand, printer->out);
         }
     }
-    grout_text_add(out, "]");
+    grout_text_add(printer->out, "]");
 }
 
-static void print_operand(const grout_ptx_module *module, const ptx_operand *operand,
-                          grout_text *out) {
+static void print_register(const ptx_printer *printer, uint32_t id, bool is_negated) {
+    const bool is_predicate = printer->module->registers.items[id].type == PTX_WORD_PRED;
+    grout_text_add(printer->out, "%s%%R%u",
+                   !is_negated    ? ""
+                   : is_predicate ? "!"
+                                  : "-",
+                   get_register_number(printer, id));
+}
+
+static void print_operand(const ptx_printer *printer, const ptx_operand *operand) {
+    const grout_ptx_module *module = printer->module;
+    grout_text *out = printer->out;
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
-        grout_text_add(out, "%s%%R%u",
-                       !operand->is_negated                                         ? ""
-                       : module->registers.items[operand->id].type == PTX_WORD_PRED ? "!"
-                                                                                    : "-",
-                       get_number(module, operand->id));
+        print_register(printer, operand->id, operand->is_negated);
         break;
     case PTX_OPERAND_SPECIAL:
         grout_text_add(out, "%s", grout_ptx__get_special((ptx_special)operand->id)->text);
@@ -99,30 +97,30 @@ static void print_operand(const grout_ptx_module *module, const ptx_operand *ope
         print_number(operand, out);
         break;
     case PTX_OPERAND_VARIABLE:
-        print_variable_name(module, operand->id, out);
+        print_variable_name(printer, operand->id);
         print_offset(operand, out);
         break;
     case PTX_OPERAND_ADDRESS:
-        print_address(module, operand, out);
+        print_address(printer, operand);
         break;
     case PTX_OPERAND_VECTOR:
         grout_text_add(out, "{");
-        print_items(module, operand, ", ", out);
+        print_items(printer, operand, ", ");
         grout_text_add(out, "}");
         break;
     case PTX_OPERAND_LIST:
         grout_text_add(out, "(");
-        print_items(module, operand, ", ", out);
+        print_items(printer, operand, ", ");
         grout_text_add(out, ")");
         break;
     case PTX_OPERAND_PAIR:
-        print_items(module, operand, "|", out);
+        print_items(printer, operand, "|");
         break;
     case PTX_OPERAND_LABEL:
         grout_text_add(out, "$L%u", operand->id);
         break;
     case PTX_OPERAND_TARGETS:
-        grout_text_add(out, "$T%u", get_table_number(module, operand->id));
+        grout_text_add(out, "$T%u", get_table_number(printer, operand->id));
         break;
     case PTX_OPERAND_FUNCTION:
         grout_text_add(out, "%s",
@@ -140,11 +138,13 @@ static void print_word(ptx_word word, grout_text *out) {
     }
 }
 
-static void print_inst(const grout_ptx_module *module, const ptx_inst *inst, grout_text *out) {
+static void print_inst(const ptx_printer *printer, const ptx_inst *inst) {
+    const grout_ptx_module *module = printer->module;
+    grout_text *out = printer->out;
     grout_text_add(out, "\t");
     if (inst->guard != PTX_NO_ID) {
         grout_text_add(out, "@%s%%R%u ", inst->is_guard_negated ? "!" : "",
-                       get_number(module, inst->guard));
+                       get_register_number(printer, inst->guard));
     }
     grout_text_add(out, "%s", grout_ptx__get_op(inst->op)->text);
     for (uint32_t i = 0; i < inst->word_count; i++) {
@@ -152,19 +152,21 @@ static void print_inst(const grout_ptx_module *module, const ptx_inst *inst, gro
     }
     for (uint32_t i = 0; i < inst->operand_count; i++) {
         grout_text_add(out, "%s", i == 0 ? " " : ", ");
-        print_operand(module, grout_ptx__get_operand(module, inst, i), out);
+        print_operand(printer, grout_ptx__get_operand(module, inst, i));
     }
     grout_text_add(out, ";\n");
 }
 
-static void print_variable(const grout_ptx_module *module, uint32_t id, grout_text *out) {
+static void print_variable(const ptx_printer *printer, uint32_t id) {
+    const grout_ptx_module *module = printer->module;
     const ptx_variable *variable = &module->variables.items[id];
+    grout_text *out = printer->out;
     uint32_t bits = grout_ptx__get_word((ptx_word_id)variable->type)->bits;
     uint64_t size = bits < 8 ? 1 : bits / 8;
     grout_text_add(out, "%s.%s .align %u .%s ", variable->is_extern ? ".extern " : "",
                    grout_ptx__get_word((ptx_word_id)variable->space)->text, variable->align,
                    grout_ptx__get_word((ptx_word_id)variable->type)->text);
-    print_variable_name(module, id, out);
+    print_variable_name(printer, id);
     if (variable->size == 0) {
         grout_text_add(out, "[]");
     } else if (variable->size != size) {
@@ -205,37 +207,36 @@ static void print_limits(const ptx_function *function, grout_text *out) {
     }
 }
 
-static void print_body(const grout_ptx_module *module, uint32_t id, grout_text *out) {
-    const ptx_function *function = &module->functions.items[id];
+static void print_targets(const ptx_printer *printer, uint32_t id) {
+    const ptx_targets targets = printer->module->tables.items[id];
+    grout_text_add(printer->out, "$T%u: .branchtargets ", get_table_number(printer, id));
+    for (uint32_t i = 0; i < targets.count; i++) {
+        grout_text_add(printer->out, "%s$L%u", i == 0 ? "" : ", ",
+                       printer->module->targets.items[targets.first + i]);
+    }
+    grout_text_add(printer->out, ";\n");
+}
+
+static void print_body(const ptx_printer *printer) {
+    const grout_ptx_module *module = printer->module;
+    const ptx_function *function = printer->function;
+    grout_text *out = printer->out;
     grout_text_add(out, "{\n");
     for (uint32_t i = 0; i < function->register_count; i++) {
-        uint32_t number = function->first_register + i;
-        grout_text_add(out, "\t.reg .%s %%R%u;\n",
-                       grout_ptx__get_word((ptx_word_id)module->registers.items[number].type)->text,
-                       i);
+        const uint16_t type = module->registers.items[function->first_register + i].type;
+        grout_text_add(out, "\t.reg .%s %%R%u;\n", grout_ptx__get_word((ptx_word_id)type)->text, i);
     }
-    for (uint32_t i = 0; i < module->variables.count; i++) {
-        if (module->variables.items[i].function == id && !module->variables.items[i].is_parameter) {
-            grout_text_add(out, "\t");
-            print_variable(module, i, out);
-            grout_text_add(out, ";\n");
-        }
-    }
-    for (uint32_t i = 0; i < module->tables.count; i++) {
-        ptx_targets targets = module->tables.items[i];
-        if (targets.function != id) {
-            continue;
-        }
-        grout_text_add(out, "$T%u: .branchtargets ", get_table_number(module, i));
-        for (uint32_t j = 0; j < targets.count; j++) {
-            grout_text_add(out, "%s$L%u", j == 0 ? "" : ", ",
-                           module->targets.items[targets.first + j]);
-        }
+    for (uint32_t i = 0; i < function->variable_count; i++) {
+        grout_text_add(out, "\t");
+        print_variable(printer, get_first_variable(function) + i);
         grout_text_add(out, ";\n");
+    }
+    for (uint32_t i = 0; i < function->table_count; i++) {
+        print_targets(printer, function->first_table + i);
     }
     for (uint32_t i = 0; i < function->inst_count; i++) {
         grout_text_add(out, "$L%u:\n", i);
-        print_inst(module, &module->insts.items[function->first_inst + i], out);
+        print_inst(printer, &module->insts.items[function->first_inst + i]);
     }
     grout_text_add(out, "$L%u:\n}\n", function->inst_count);
 }
@@ -243,34 +244,36 @@ static void print_body(const grout_ptx_module *module, uint32_t id, grout_text *
 /* The parameters of a function: those that it returns come first among its variables. */
 static void print_function(const grout_ptx_module *module, uint32_t id, grout_text *out) {
     const ptx_function *function = &module->functions.items[id];
+    const ptx_printer printer = {module, function, out};
     uint32_t first = function->first_parameter, count = function->parameter_count;
     grout_text_add(out, "%s ", function->is_entry ? ".visible .entry" : ".func");
     for (uint32_t i = 0; i < function->result_count; i++) {
         grout_text_add(out, i == 0 ? "(" : ", ");
-        print_variable(module, first + i, out);
+        print_variable(&printer, first + i);
     }
     grout_text_add(out, "%s%s", function->result_count > 0 ? ") " : "",
                    grout_ptx__get_name(module, function->name));
     grout_text_add(out, "(");
     for (uint32_t i = function->result_count; i < count; i++) {
         grout_text_add(out, i == function->result_count ? "" : ", ");
-        print_variable(module, first + i, out);
+        print_variable(&printer, first + i);
     }
     grout_text_add(out, ")\n");
     print_limits(function, out);
     if (function->has_body) {
-        print_body(module, id, out);
+        print_body(&printer);
     } else {
         grout_text_add(out, ";\n");
     }
 }
 
 void grout_ptx_module_print(const grout_ptx_module *module, grout_text *out) {
+    const ptx_printer outside = {module, NULL, out};
     grout_text_add(out, ".version %u.%u\n.target %s\n.address_size 64\n", module->version_major,
                    module->version_minor, grout_ptx__get_name(module, module->target));
     for (uint32_t i = 0; i < module->variables.count; i++) {
         if (module->variables.items[i].function == PTX_NO_ID) {
-            print_variable(module, i, out);
+            print_variable(&outside, i);
             grout_text_add(out, ";\n");
         }
     }

@@ -8,9 +8,9 @@
 
 enum { BUCKETS_FIRST = 256 };
 
-bool grout_ptx__init_scopes(ptx_scopes *scopes) {
-    *scopes = (ptx_scopes){.bucket_count = BUCKETS_FIRST};
-    scopes->buckets = grout__new(NULL, BUCKETS_FIRST, sizeof *scopes->buckets);
+bool grout_ptx__init_scopes(ptx_scopes *scopes, const grout_allocator *allocator) {
+    *scopes = (ptx_scopes){.allocator = allocator, .bucket_count = BUCKETS_FIRST};
+    scopes->buckets = grout__new(allocator, BUCKETS_FIRST, sizeof *scopes->buckets);
     if (scopes->buckets == NULL) {
         return false;
     }
@@ -25,7 +25,7 @@ void grout_ptx__deinit_scopes(ptx_scopes *scopes) {
 }
 
 uint32_t grout_ptx__open_scope(ptx_scopes *scopes, uint32_t parent) {
-    if (!GROUT_ARRAY_RESERVE(&scopes->parents, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&scopes->parents, scopes->allocator, 1)) {
         return PTX_NO_ID;
     }
     scopes->parents.items[scopes->parents.count] = parent;
@@ -54,7 +54,7 @@ static void set_hash(ptx_symbol *symbol) {
 /* Twice the buckets; without memory as many as before, which is slower but right. */
 static void grow(ptx_scopes *scopes) {
     uint32_t count = scopes->bucket_count * 2;
-    uint32_t *buckets = grout__new(NULL, count, sizeof *buckets);
+    uint32_t *buckets = grout__new(scopes->allocator, count, sizeof *buckets);
     if (buckets == NULL) {
         return;
     }
@@ -75,7 +75,7 @@ ptx_symbol *grout_ptx__declare(ptx_scopes *scopes, ptx_symbol symbol, bool *is_o
     if (find_in(scopes, &symbol) != NULL) {
         return NULL;
     }
-    if (!GROUT_ARRAY_RESERVE(&scopes->symbols, NULL, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&scopes->symbols, scopes->allocator, 1)) {
         *is_oom_out = true;
         return NULL;
     }

@@ -27,12 +27,13 @@ typedef struct ptx_symbol {
 
 /* All symbols ever declared. Scopes are numbered as they open; 0 is the module's. */
 typedef struct ptx_scopes {
+    const grout_allocator *allocator;
     GROUT_ARRAY(ptx_symbol) symbols;
     GROUT_ARRAY(uint32_t) parents; /* of each scope */
     uint32_t *buckets, bucket_count;
 } ptx_scopes;
 
-bool grout_ptx__init_scopes(ptx_scopes *scopes);
+bool grout_ptx__init_scopes(ptx_scopes *scopes, const grout_allocator *allocator);
 void grout_ptx__deinit_scopes(ptx_scopes *scopes);
 /* A new scope in another one; PTX_NO_ID without memory. */
 uint32_t grout_ptx__open_scope(ptx_scopes *scopes, uint32_t parent);

@@ -8,18 +8,19 @@
 #include <string.h>
 
 static const ptx_word_info word_infos[PTX_WORD_ID_COUNT] = {
-    [PTX_WORD_NONE] = {"", PTX_CLASS_DETAIL, 0, PTX_KIND_NONE},
+    [PTX_WORD_NONE] = {"", 0, PTX_CLASS_DETAIL, 0, PTX_KIND_NONE},
 #define PTX_TYPE(NAME, TEXT, BITS, KIND) \
-    [PTX_WORD_##NAME] = {TEXT, PTX_CLASS_TYPE, BITS, PTX_KIND_##KIND},
-#define PTX_WORD(NAME, TEXT, CLASS) [PTX_WORD_##NAME] = {TEXT, PTX_CLASS_##CLASS, 0, PTX_KIND_NONE},
+    [PTX_WORD_##NAME] = {TEXT, sizeof TEXT - 1, PTX_CLASS_TYPE, BITS, PTX_KIND_##KIND},
+#define PTX_WORD(NAME, TEXT, CLASS) \
+    [PTX_WORD_##NAME] = {TEXT, sizeof TEXT - 1, PTX_CLASS_##CLASS, 0, PTX_KIND_NONE},
 #include "ptx_words.def"
 };
 
 #define C(CLASS) (UINT64_C(1) << PTX_CLASS_##CLASS)
 static const ptx_op_info op_infos[PTX_OP_COUNT] = {
-    [PTX_OP_NONE] = {"", 0, 0, 0, ""},
+    [PTX_OP_NONE] = {"", 0, 0, 0, 0, ""},
 #define PTX_OP(NAME, TEXT, LEAST, MOST, CLASSES, SECTION, ROUTINE) \
-    [PTX_OP_##NAME] = {TEXT, LEAST, MOST, CLASSES, SECTION},
+    [PTX_OP_##NAME] = {TEXT, sizeof TEXT - 1, LEAST, MOST, CLASSES, SECTION},
 #include "ptx_ops.def"
 };
 #undef C
@@ -59,8 +60,7 @@ static bool read_shape(const char *text, size_t size, uint32_t *value_out) {
 ptx_word grout_ptx__find_word(const char *text, size_t size) {
     ptx_word word = {PTX_WORD_NONE, 0};
     for (uint32_t i = 1; i < PTX_WORD_ID_COUNT; i++) {
-        const char *known = word_infos[i].text;
-        if (known[0] == text[0] && strncmp(known, text, size) == 0 && known[size] == '\0') {
+        if (word_infos[i].text_size == size && memcmp(word_infos[i].text, text, size) == 0) {
             word.id = (uint16_t)i;
             return word;
         }
@@ -76,8 +76,8 @@ ptx_op grout_ptx__find_op(const char *mnemonic, size_t size, size_t *size_out) {
     *size_out = 0;
     for (uint32_t i = 1; i < PTX_OP_COUNT; i++) {
         const char *known = op_infos[i].text;
-        size_t known_size = known[0] == mnemonic[0] ? strlen(known) : 0;
-        if (known_size > *size_out && known_size <= size &&
+        const size_t known_size = op_infos[i].text_size;
+        if (known[0] == mnemonic[0] && known_size > *size_out && known_size <= size &&
             memcmp(known, mnemonic, known_size) == 0 &&
             (known_size == size || mnemonic[known_size] == '.')) {
             best = (ptx_op)i;

@@ -72,6 +72,7 @@ typedef enum ptx_kind {
 
 typedef struct ptx_word_info {
     const char *text;
+    size_t text_size;
     ptx_class class;
     uint16_t bits; /* of a type, else 0 */
     ptx_kind kind;
@@ -86,6 +87,7 @@ typedef enum ptx_op {
 
 typedef struct ptx_op_info {
     const char *text;
+    size_t text_size;
     uint8_t least, most; /* operands */
     uint64_t classes;    /* of the words that may follow */
     const char *section; /* of PTX ISA 9.1 */

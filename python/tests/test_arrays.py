@@ -62,6 +62,8 @@ def test_arrays_are_used_where_they_lie():
     (lambda: numpy.zeros((8, 1), "float32"), "the shape is .8, 1., not .8,.: it has 1 dimension"),
     (lambda: numpy.zeros(16, "float32")[::2], "the strides are .8,. bytes"),
     (lambda: numpy.zeros(33, "uint8")[1:].view("float32"), "an address that is no multiple of 4"),
+    (lambda: numpy.zeros(8, object), "its elements are Python objects .object."),
+    (lambda: numpy.zeros(8, [("a", "f4"), ("b", object)]), "its elements are Python objects"),
     (lambda: [0.0] * 8, "a list is no array"),
     (lambda: "text", "a str is no array"),
 ])

@@ -121,7 +121,7 @@ def test_non_finite_values(add_one):
 
 
 @pytest.mark.parametrize("option", [{"schedule": "fiar"}, {"schedule": "pct"}, {"schedule": "pct:0"}, {"seed": -1},
-                                    {"timing": "late"}, {"threads": 1.5}, {"arch": "sm_80"}, {"numerics": None},
+                                    {"timing": "late"}, {"arch": "sm_80"}, {"numerics": None},
                                     {"schedule": "replay"}, {"sms": 1 << 32}])
 def test_other_options_are_refused(add_one, option):
     with pytest.raises(ValueError, match=next(iter(option))):

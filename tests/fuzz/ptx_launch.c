@@ -128,7 +128,7 @@ static void make_hostile(grout_ptx_launch *launch, uint8_t *parameters, uint64_t
     if (draw(&d, 8) == 0) {
         launch->parameter_bytes = draw(&d, PARAMETERS_MAX);
     }
-    launch->steps_max = draw(&d, 4) == 0 ? 1 + draw(&d, 100) : launch->steps_max;
+    launch->max_steps = draw(&d, 4) == 0 ? 1 + draw(&d, 100) : launch->max_steps;
 }
 
 /* As many threads as the entry says, or as are drawn. */
@@ -173,7 +173,7 @@ ptx_launch_end ptx_launch_run(const grout_ptx_module *module, const char *name, 
                                .seed = number,
                                .timing = (grout_ptx_timing)(number / 2 % 3),
                                .finds_races = number / 6 % 2 == 1,
-                               .steps_max = STEPS_MAX};
+                               .max_steps = STEPS_MAX};
     choose_block(module, name, number, launch.block);
     if (uses(module, PTX_WORD_NONE, PTX_OP_MAPA)) {
         launch.cluster[0] = CTAS;

@@ -99,7 +99,7 @@ static bool run(trial *it, uint64_t seed, grout_ptx_timing timing, bool finds_ra
                                      .parameter_bytes = sizeof address,
                                      .seed = seed,
                                      .timing = timing,
-                                     .steps_max = STEPS_MAX,
+                                     .max_steps = STEPS_MAX,
                                      .finds_races = finds_races};
     size_t undefined = 0;
     bool is_done = diags != NULL && address != 0 && grout_ptx_launch_run(&launch, NULL, diags);

@@ -52,6 +52,8 @@ def is_contiguous(view: View) -> bool:
 def _of_numpy(array: numpy.ndarray, is_read_only: bool = False) -> View:
     if not array.dtype.isnative:
         raise ArgumentError(f"its elements are {array.dtype.str}, of the other byte order")
+    if array.dtype.hasobject:  # addresses of this process, which a kernel would write over
+        raise ArgumentError(f"its elements are Python objects ({array.dtype})")
     return View(array, array.ctypes.data, array.nbytes, array.shape, array.strides,
                 FROM_NAME.get(array.dtype.name, str(array.dtype)), array.dtype.itemsize,
                 is_read_only or not array.flags.writeable)

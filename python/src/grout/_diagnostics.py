@@ -6,6 +6,7 @@ import dataclasses
 import typing
 
 from ._library import enumerator, ffi, lib, take_text, text_of, visible
+from ._watch import Watch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,12 +111,16 @@ def make_diagnostic(diag, diags) -> Diagnostic:
 
 
 class Diags:
-    """A list of diagnostics of the library, for one call into it or several."""
+    """A list of diagnostics of the library, for one call into it or several. Ctrl-C ends each of them, and so does what
+    the watch bounds."""
 
-    def __init__(self, sources_of=None):
+    def __init__(self, sources_of=None, watch: typing.Optional[Watch] = None):
         self.list = ffi.gc(lib.grout_diags_new(), lib.grout_diags_free)
         if self.list == ffi.NULL:
             raise MemoryError("grout: no memory for diagnostics")
+        self.watch = watch or Watch()
+        self._why_end = self.watch.make_why_end()  # C has it
+        lib.grout_diags_set_why_end(self.list, self._why_end, ffi.NULL)
         if sources_of is not None:
             lib.grout_module_add_sources(sources_of, self.list)
 
@@ -128,7 +133,8 @@ class Diags:
         return any(lib.grout_diags_get(self.list, i).code == code for i in range(lib.grout_diags_count(self.list)))
 
     def fail(self, error: typing.Type[GroutError]) -> typing.NoReturn:
-        """Raises what was said; memory that ran out is a MemoryError."""
+        """Raises what ended the call, or what was said; memory that ran out is a MemoryError."""
+        self.watch.raise_error(self.has(lib.GROUT_DIAG_INTERRUPTED))
         found = self.take()
         errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"] or found
         if any(diagnostic.code == "out-of-memory" for diagnostic in errors):

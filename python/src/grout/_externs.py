@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 
 from ._library import ffi, lib, text_of
+from ._watch import Watch, enter_callback
 
 EXTERNS_MAX = 64  # GROUT_EXTERNS_MAX
 
@@ -35,21 +36,26 @@ def _make_writer(dtype: int) -> typing.Callable[[typing.Any, object], None]:
     return write
 
 
-def _make_call(bound, op, function, on_error):
-    """The callback for one function, with the element types of its first call in the text."""
+def _make_call(bound, op, function, watch: Watch):
+    """The callback for one function, with the element types of its first call in the text. Once the run has ended, by
+    what a callback of it raised, the function is called no more."""
     texts = lib.grout_op_count_texts(op)
     readers = [_make_reader(lib.grout_module_get_operand_type(
         bound, lib.grout_module_get_operand(bound, op, k)).dtype) for k in range(texts, op.operand_count)]
     write = _make_writer(lib.grout_module_get_type(bound, op.first_result).dtype)
     # An element of four bits that a function is given has a byte, as every element in registers.
 
-    def call(_, arguments, result) -> None:
+    def call(_, arguments, result) -> bool:
+        if not watch.look():
+            return False
+        enter_callback(watch)
         write(function(*[read(arguments[i]) for i, read in enumerate(readers)]), result)
+        return True
 
-    return ffi.callback("void(void *, const void *const *, void *)", call, onerror=on_error)
+    return ffi.callback("_Bool(void *, const void *const *, void *)", call, error=False, onerror=watch.take_error)
 
 
-def make_externs(bound, functions: typing.Mapping[str, typing.Callable], on_error):
+def make_externs(bound, functions: typing.Mapping[str, typing.Callable], watch: Watch):
     """The functions that the module calls and that are given, in C; what keeps them alive; their number."""
     ops = ffi.new("grout_op_id[]", EXTERNS_MAX)
     count = lib.grout_module_find_externs(bound, ops)
@@ -58,7 +64,7 @@ def make_externs(bound, functions: typing.Mapping[str, typing.Callable], on_erro
         name = lib.grout_op_get_extern_name(bound, op)
         function = functions.get(text_of(name))
         if function is not None:
-            call = _make_call(bound, op, function, on_error)
+            call = _make_call(bound, op, function, watch)
             keep.append(call)
             array[used].name, array[used].call = name, call
             used += 1

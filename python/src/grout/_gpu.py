@@ -16,7 +16,9 @@ import numpy
 from . import _arrays
 from ._diagnostics import ArgumentError, Diags, GroutError
 from ._library import ffi, lib
+from ._limits import read_count, read_flag, read_text
 
+WORKSPACE_SETS_MAX = 16  # GROUT_GPU_WORKSPACE_SETS_MAX
 PREPARED_MAX = 64  # launches of one kernel whose checks are remembered
 
 # ---- arrays ---------------------------------------------------------------------------------------------------------
@@ -120,6 +122,14 @@ class LaunchOptions(typing.NamedTuple):
 DEFAULT_OPTIONS = LaunchOptions(False, False, True, 1, "", None)
 
 
+def make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc) -> LaunchOptions:
+    """Options of the caller's."""
+    read_text("extern_source", extern_source)
+    return LaunchOptions(read_flag("fills_outputs", fills_outputs), read_flag("dependent", dependent),
+                         read_flag("debug_checks", debug_checks),
+                         read_count("workspace_sets", workspace_sets, 1, WORKSPACE_SETS_MAX), extern_source, nvrtc)
+
+
 def make_nvrtc(library: typing.Optional[str]):
     """Where NVRTC and the cache are, and what owns the texts of that."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
@@ -138,7 +148,7 @@ def make_nvrtc(library: typing.Optional[str]):
 def _make_loaded(bound, options: LaunchOptions, new, free):
     """A kernel or a program of it."""
     nvrtc, keep = make_nvrtc(options.nvrtc)
-    extern_source = ffi.new("char[]", str(options.extern_source).encode())
+    extern_source = ffi.new("char[]", read_text("extern_source", options.extern_source))
     made = ffi.new("grout_gpu_kernel_options *", {
         "no_debug_checks": not options.debug_checks, "is_dependent": options.dependent,
         "fills_outputs": options.fills_outputs, "extern_source": extern_source,
@@ -188,7 +198,7 @@ def _find_torch() -> typing.Optional[_Torch]:
 def _stream_pointer(stream) -> int:
     """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__."""
     if isinstance(stream, int):
-        return stream
+        return read_count("stream", stream)
     for name in ("cuda_stream", "ptr"):
         if hasattr(stream, name):
             return int(getattr(stream, name))

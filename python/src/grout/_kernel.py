@@ -14,13 +14,16 @@ import numpy
 from . import _arrays
 from ._allow import Allowance, read_allowances
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
-from ._gpu import Launcher, LaunchOptions
+from ._gpu import Launcher, make_launch_options
 from ._launch import Options, Progress, Run
 from ._library import ffi, lib, take_text, text_of, visible
+from ._limits import encode_text, get_host_memory, read_count, read_flag, read_text
 from ._report import Report, make_report
 from ._severity import Levels, describe_levels, read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
+REPEAT_MAX = 64  # launches of check(repeat=)
+FILE_MAX = 64 << 20  # GROUT_FILE_MAX
 DIRECTIONS = {"GROUT_DIRECTION_IN": "in", "GROUT_DIRECTION_OUT": "out", "GROUT_DIRECTION_INOUT": "inout",
               "GROUT_DIRECTION_SCALAR": "scalar"}
 
@@ -66,11 +69,12 @@ class Module:
     """A text with its kernels: module["k"]."""
 
     def __init__(self, text: str, name: str):
-        data = text.encode()
-        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # a file's may be any bytes
+        data = encode_text(text)
         diags = Diags()
-        lib.grout_diags_add_source(diags.list, name.encode(), data, len(data))
-        symbolic = lib.grout_parse(name.encode(), data, len(data), diags.list)
+        file = read_text("name", name)
+        name = file.decode()  # of a file it may be any bytes
+        lib.grout_diags_add_source(diags.list, file, data, len(data))
+        symbolic = lib.grout_parse(file, data, len(data), diags.list)
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
         self._adopt(symbolic, name)
@@ -126,7 +130,8 @@ class Module:
     def _bind(self, defines: typing.Dict[str, typing.Tuple[object, str]], arch: typing.Optional[str]):
         """The module with these values of consts, by name with their origins, and the verifier's warnings."""
         arch_out = ffi.new("grout_arch *", lib.GROUT_ARCH_OWN)
-        if arch is not None and (not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out)):
+        if arch is not None and (not isinstance(arch, str) or "\0" in arch or
+                                 not lib.grout_arch_find(arch.encode("utf-8", "replace"), arch_out)):
             raise ValueError(f"arch={arch!r}: it is 'sm_90a', 'sm_100a', 'sm_103a', 'sm_110a' or 'any'")
         key = (arch, tuple(sorted((name, type(value), value) for name, (value, _) in defines.items())))
         with self._lock:
@@ -283,6 +288,17 @@ class Kernel:
             refuse(f"the kernel writes it, and this {type(view.owner).__name__} is read-only (arrays of JAX are; a "
                    "tensor that requires grad is): leave it away to get a new array, or pass a copy")
 
+    def _check_memory(self, bound: Bound, views, options: Options, copies_outputs: bool) -> None:
+        """Before any array is made: max_memory is for all of them, and the memory of this machine for those that are not
+        given."""
+        sizes = [self.get_bytes(bound, index) for index in range(len(self.params))]
+        made = sum(size for param, size in zip(self.params, sizes)
+                   if param.name not in views or (copies_outputs and param.direction != "in"))
+        needed, most, what = ((sum(sizes), options.max_memory, "max_memory") if options.max_memory else
+                              (made, get_host_memory(), "the memory of this machine"))
+        if 0 < most < needed:
+            raise MemoryError(f"@{self.name}: its arrays take {needed} bytes, and {what} is {most}")
+
     def _check_overlaps(self, views) -> None:
         """An 'out' array is filled before the kernel begins: what else lies there would be lost."""
         for written in self.params:
@@ -374,13 +390,16 @@ class Kernel:
         Where tests of barriers, atomics or launch control decide what happens, some other schedules are tried too, within
         a number of operations; not with explore=False, nor with repeat.
         """
-        if not isinstance(repeat, int) or not 1 <= repeat <= 64:
-            raise ValueError(f"repeat={repeat!r} is no count from 1 to 64")
+        repeat = read_count("repeat", repeat, 1, REPEAT_MAX)
+        max_findings = read_count("max_findings", max_findings, 1)
+        strict_fences, writes = read_flag("strict_fences", strict_fences), read_flag("writes", writes)
+        explore = read_flag("explore", explore)
         levels = read_levels(severity)
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
         arguments, defines = self._sort(arrays, keywords, values)
         bound, views = self._bind(arguments, defines, arch)
+        self._check_memory(bound, views, options, not writes)
         if writes:
             self._check_overlaps(views)
         array, keep, inputs = self._make_arguments(bound, arguments, views, not writes)
@@ -484,14 +503,17 @@ class Kernel:
         init(..) says, or small whole numbers.
 
         device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
-        interpreter; of the options it takes seed, timing, max_steps, extern_source, nvrtc and find_races, which makes two
+        interpreter; of the options it takes seed, timing, max_steps, max_memory, timeout (NVRTC is not ended in its work),
+        progress, extern_source, nvrtc and find_races, which makes two
         accesses without an order a RunError (kernel.check looks for races of the kernel itself); two writes that leave the
         same values are a RuntimeWarning.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
+        find_races = read_flag("find_races", find_races)
         arguments, defines = self._sort(arrays, keywords, values)
         bound, views = self._bind(arguments, defines, arch)
+        self._check_memory(bound, views, options, False)
         self._check_overlaps(views)
         results = self._make_results(bound, arguments, views)
         array, keep, _ = self._make_arguments(bound, arguments, views, False)
@@ -521,19 +543,21 @@ class Kernel:
         """Runs the kernel's PTX."""
         if device != "ptx":
             raise ValueError(f"device={device!r}: it is 'cpu' or 'ptx'; kernel.launch is for a GPU")
-        from ._ptx_device import Device, compile_ptx
+        from ._ptx_device import Clock, Device, compile_ptx
+        clock = Clock(options.timeout)
         default = Options()
         for field in dataclasses.fields(options):
-            if field.name not in ("seed", "timing", "max_steps", "print") and \
+            if field.name not in ("seed", "timing", "max_steps", "max_memory", "timeout", "progress", "print") and \
                     getattr(options, field.name) != getattr(default, field.name):
                 raise ValueError(f"device='ptx' has no option '{field.name}'")
         emitted = self._emit_bound(bound.pointer, extern_source=extern_source)
         facts = lib.grout_module_get_kernel(bound.pointer, self._index)
-        module = compile_ptx(emitted, bound.pointer, facts.arch if facts.has_arch else lib.GROUT_ARCH_SM_90A, nvrtc)
+        module = compile_ptx(emitted, bound.pointer, facts.arch if facts.has_arch else lib.GROUT_ARCH_SM_90A, nvrtc, clock,
+                             options.max_memory)
         places = {param.name: (int(ffi.cast("uintptr_t", argument.data)), argument.size)
                   for param, argument in zip(self.params, arguments)}
-        made = Device(emitted.manifest, places)
-        made.run(module, options.seed, options.timing, options.max_steps, find_races)
+        made = Device(emitted.manifest, places, options.max_memory)
+        made.run(module, options, find_races, clock)
         made.read_back()
 
     def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:
@@ -594,9 +618,11 @@ class Kernel:
                     extern_source: str = "") -> Emitted:
         import json
         diags = Diags(pointer)
-        externs = ffi.new("char[]", extern_source.encode())
-        options = ffi.new("grout_emit_options *", {"watchdog": watchdog, "line_directives": lineinfo,
-                                                   "no_debug_checks": not debug_checks, "extern_source": externs})
+        externs = ffi.new("char[]", read_text("extern_source", extern_source))
+        options = ffi.new("grout_emit_options *", {"watchdog": read_flag("watchdog", watchdog),
+                                                   "line_directives": read_flag("lineinfo", lineinfo),
+                                                   "no_debug_checks": not read_flag("debug_checks", debug_checks),
+                                                   "extern_source": externs})
 
         def emit(add) -> str:
             is_good = []
@@ -623,7 +649,7 @@ class Kernel:
         has_options = (fills_outputs or dependent or not debug_checks or workspace_sets != 1 or extern_source or nvrtc or
                        keywords or values is not None)
         if has_options or not self._launcher.launch_again(tensors, stream):
-            options = LaunchOptions(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
+            options = make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
             arguments, defines = self._sort(tensors, keywords, values)
             self._launcher.launch(arguments, defines, stream, options)
 
@@ -638,7 +664,7 @@ class Kernel:
         calls it once for each element, and there is no derivative.
         """
         from ._jax import call
-        options = LaunchOptions(fills_outputs, False, debug_checks, workspace_sets, extern_source, nvrtc)
+        options = make_launch_options(fills_outputs, False, debug_checks, workspace_sets, extern_source, nvrtc)
         inputs = [param.name for param in self.params if param.direction != "out"]
         if len(arrays) > len(inputs):
             raise TypeError(f"@{self.name} has {len(inputs)} inputs, and {len(arrays)} arrays are given")
@@ -703,8 +729,11 @@ def load_module(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
     if isinstance(source, str) and "\n" in source:
         return parse(source)
     path = os.fspath(source)
-    with open(path, encoding="utf-8") as file:
-        return parse(file.read(), path)
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read(FILE_MAX + 1)
+    if len(text) > FILE_MAX:
+        raise KernelError(f"{os.fsdecode(path)}: it has more than {FILE_MAX >> 20} MiB, which no kernel has")
+    return parse(text, os.fsdecode(path))
 
 
 def load(source: typing.Union[str, "os.PathLike[str]"], kernel: typing.Optional[str] = None) -> Kernel:

@@ -15,6 +15,8 @@ import typing
 from ._diagnostics import ArgumentError, Diags, RunError
 from ._externs import make_externs
 from ._library import ffi, lib, text_of
+from ._limits import read_count, read_flag, read_seconds
+from ._watch import Watch, is_nested, nested
 
 SLICE_SECONDS = 0.03
 FIRST_STEPS = 4096
@@ -75,17 +77,26 @@ class Options:
     print: typing.Optional[typing.Callable[[str], object]] = None
     externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None
 
+    def __post_init__(self) -> None:
+        """What the numbers are; the rest is for the library to know."""
+        for option, least, bits in (("seed", 0, 64), ("sms", 0, 32), ("resident", 0, 32), ("threads", 1, 32),
+                                    ("max_steps", 0, 64), ("max_memory", 0, 64)):
+            setattr(self, option, read_count(option, getattr(self, option), least, (1 << bits) - 1))
+        self.timeout = read_seconds("timeout", self.timeout)
+        self.non_finite = read_flag("non_finite", self.non_finite)
+        self.full_arrays = read_flag("full_arrays", self.full_arrays)
+
     def find(self, option: str, find, kind: str) -> int:
         out = ffi.new(f"{kind} *")
         text = getattr(self, option)
-        if not isinstance(text, str) or not find(text.encode(), out):
+        if not isinstance(text, str) or "\0" in text or not find(text.encode("utf-8", "replace"), out):
             raise ValueError(f"{option}={text!r}: there is none of this name")
         return out[0]
 
     def fill(self, launch) -> None:
         schedule, colon, depth = str(self.schedule).partition(":")
         if schedule == "pct":
-            if not depth.isdigit() or int(depth) < 1:
+            if not (depth.isascii() and depth.isdigit()) or len(depth) > 9 or int(depth) < 1:
                 raise ValueError(f"schedule={self.schedule!r}: it is 'pct:DEPTH'")
             launch.schedule, launch.pct_depth = lib.GROUT_SCHEDULE_PCT, int(depth)
         elif colon or schedule == "replay":
@@ -94,18 +105,19 @@ class Options:
             launch.schedule = self.find("schedule", lib.grout_schedule_find, "grout_schedule")
         launch.timing = self.find("timing", lib.grout_timing_find, "grout_timing")
         launch.numerics = self.find("numerics", lib.grout_numerics_find, "grout_numerics")
-        for field, option, most in (("seed", "seed", 64), ("sm_count", "sms", 32), ("resident", "resident", 32),
-                                    ("workers", "threads", 32), ("max_steps", "max_steps", 64)):
-            value = getattr(self, option)
-            if not isinstance(value, int) or not 0 <= value < 1 << most:
-                raise ValueError(f"{option}={value!r} is no count")
-            setattr(launch, field, value)
-        launch.track_non_finite = bool(self.non_finite)
-        launch.print_whole_arrays = bool(self.full_arrays)
+        launch.seed, launch.sm_count, launch.resident = self.seed, self.sms, self.resident
+        launch.workers, launch.max_steps = 1 if is_nested() else self.threads, self.max_steps
+        launch.track_non_finite, launch.print_whole_arrays = self.non_finite, self.full_arrays
 
     @property
     def has_seed(self) -> bool:
         return self.schedule != "fair" or self.timing == "random"
+
+
+def read_run_options(options: typing.Mapping[str, object]) -> None:
+    """Those of a run among them: raises what is wrong with them before anything is done."""
+    Options(**{field.name: options[field.name] for field in dataclasses.fields(Options)  # type: ignore[arg-type]
+               if field.name in options})
 
 
 class Run:
@@ -113,12 +125,12 @@ class Run:
 
     def __init__(self, bound, options: Options, arguments, observers=(), track_undefined: bool = False,
                  argument_bytes: int = 0, past=ffi.NULL):
+        self._watch = Watch(options.timeout)
         self.diags = Diags(bound.pointer)
         self.options = options
         self.cut: typing.Optional[str] = None
         self.status = lib.GROUT_RUN_FAILED
         self._keep = [bound, arguments, observers]
-        self._error: typing.Optional[BaseException] = None
         self._lines: typing.List[str] = []
         self._total = lib.grout_kernel_get_grid_size(bound.pointer, bound.kernel)
         self._machine = ffi.NULL
@@ -143,11 +155,7 @@ class Run:
     def make_judge(self, are_given: typing.Sequence[bool]):
         """A grout_writes_judge, which runs the launch again if two writes race. Before the run; the caller frees it."""
         launch = ffi.new("grout_launch *", self._launch[0])
-        if launch.progress == ffi.NULL:
-            on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
-                                       onerror=self._take_error)
-            launch.progress = on_progress
-            self._keep.append(on_progress)
+        self._add_progress(launch)
         judge = lib.grout_writes_judge_new(launch, ffi.new("bool[]", [*are_given, True]), self.diags.list)
         if judge == ffi.NULL:
             self.diags.fail(RunError)
@@ -157,11 +165,7 @@ class Run:
         """A grout_second_look, for launches of which one run does not stand for all. Before the run; the caller frees
         it."""
         launch = ffi.new("grout_launch *", self._launch[0])
-        if launch.progress == ffi.NULL:
-            on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
-                                       onerror=self._take_error)
-            launch.progress = on_progress
-            self._keep.append(on_progress)
+        self._add_progress(launch)
         given = ffi.new("bool[]", [*are_given, True])
         options = ffi.new("grout_explore_options *", {"strict_fences": strict_fences, "are_given": given})
         look = lib.grout_second_look_new(launch, options, self.diags.list)
@@ -175,18 +179,18 @@ class Run:
         if look == ffi.NULL or self.cut is not None or self.status != lib.GROUT_RUN_DONE:
             return False
         stats = ffi.new("grout_run_stats *", self.raw_stats)
-        is_good = lib.grout_second_look_run(look, checker, stats, exploration, has_looked, self.diags.list)
-        if self._error is not None:
-            raise self._error
+        with nested(self._watch):
+            is_good = lib.grout_second_look_run(look, checker, stats, exploration, has_looked, self.diags.list)
+        self._watch.raise_error()
         if not is_good:
             self.diags.fail(RunError)
         return bool(has_looked[0])
 
     def judge(self, judge, checker) -> None:
         """After the run: races of two writes that leave the same bytes become warnings."""
-        is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)
-        if self._error is not None:
-            raise self._error
+        with nested(self._watch):
+            is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)
+        self._watch.raise_error()
         if not is_judged:
             self.diags.fail(RunError)
 
@@ -200,16 +204,19 @@ class Run:
         if self.options.print is not None:
             keep = self._lines.append
             on_print = ffi.callback("void(void *, const char *)", lambda _, line: keep(text_of(line)),
-                                    onerror=self._take_error)
+                                    onerror=self._watch.take_error)
             launch.print = on_print
             self._keep.append(on_print)
         if self.options.externs:
-            functions, calls, count = make_externs(launch.module, self.options.externs, self._take_error)
+            functions, calls, count = make_externs(launch.module, self.options.externs, self._watch)
             launch.externs, launch.extern_count = functions, count
             self._keep += [functions, *calls]
-        if self.options.threads > 1:
-            on_progress = ffi.callback("_Bool(void *, const grout_progress *)", self._on_progress, error=False,
-                                       onerror=self._take_error)
+        if launch.workers > 1:
+            self._add_progress(launch)
+
+    def _add_progress(self, launch) -> None:
+        if launch.progress == ffi.NULL:
+            on_progress = self._watch.make_progress(lambda progress: self._tell(progress.ctas_done, progress.steps))
             launch.progress = on_progress
             self._keep.append(on_progress)
 
@@ -223,41 +230,30 @@ class Run:
         lib.grout_machine_free(self._machine)
         self._machine = ffi.NULL
 
-    def _take_error(self, _, error, __) -> None:
-        self._error = self._error or error
-
-    def _on_progress(self, _, progress) -> bool:
-        self._tell(progress.ctas_done, progress.steps)
-        return self.cut is None and self._error is None
-
     def _tell(self, ctas_done: int, steps: int) -> None:
         """Calls the caller's functions; their exceptions go on."""
         lines, self._lines[:] = list(self._lines), []
         for line in lines:
             if self.options.print is not None:
                 self.options.print(line)
-        seconds = time.monotonic() - self._start
         if self.options.progress is not None:
-            self.options.progress(Progress(ctas_done, self._total, steps, seconds))
-        if self.options.timeout is not None and seconds >= self.options.timeout and self.cut is None:
-            self.cut = "the time was over (timeout)"
+            self.options.progress(Progress(ctas_done, self._total, steps, self._watch.seconds))
 
     def run(self) -> None:
         """To the end, or to what cuts it. Raises what the caller's functions raise, and KeyboardInterrupt."""
-        self._start = time.monotonic()
+        start = time.monotonic()
         try:
-            if self.options.threads > 1:
-                self.status = lib.grout_machine_run(self._machine, 0, self.diags.list)
-            else:
-                self._run_slices()
+            with nested(self._watch):
+                if self._launch.workers > 1:
+                    self.status = lib.grout_machine_run(self._machine, 0, self.diags.list)
+                else:
+                    self._run_slices()
         finally:
-            self._seconds = time.monotonic() - self._start
-        if self._error is not None:
-            raise self._error
-        cut = self.cut
+            self._seconds = time.monotonic() - start
+        self._watch.raise_error(self.status == lib.GROUT_RUN_INTERRUPTED)
+        self.cut = self._watch.cut
         stats = lib.grout_machine_get_stats(self._machine)
         self._tell(stats.ctas_done, stats.steps)
-        self.cut = cut
         if self.status == lib.GROUT_RUN_FAILED:
             self.diags.fail(RunError)
         if self.status == lib.GROUT_RUN_STEP_LIMIT:
@@ -265,10 +261,10 @@ class Run:
 
     def _run_slices(self) -> None:
         steps = FIRST_STEPS
-        while self.cut is None:
+        while self._watch.look():
             start = time.monotonic()
             self.status = lib.grout_machine_run(self._machine, steps, self.diags.list)
-            if self.status != lib.GROUT_RUN_PAUSED or self._error is not None:
+            if self.status != lib.GROUT_RUN_PAUSED or self._watch.has_ended:
                 return
             spent = time.monotonic() - start
             steps = max(64, min(1 << 30, int(steps * min(4.0, SLICE_SECONDS / max(spent, 1e-6)))))

@@ -2,6 +2,7 @@
 """kernel.run(.., device="ptx"): what NVRTC makes of a kernel's CUDA, on the machine that knows PTX alone."""
 from __future__ import annotations
 
+import time
 import typing
 import warnings
 
@@ -10,11 +11,27 @@ import numpy
 from . import ptx
 from ._diagnostics import Diags, EmitError, RunError
 from ._gpu import make_nvrtc
+from ._launch import Options
 from ._library import ffi, lib
+from ._watch import TIME_IS_OVER
 
 
-def compile_ptx(emitted, pointer, arch: int, nvrtc: typing.Optional[str]) -> ptx.Module:
-    """The PTX of an emitted kernel."""
+class Clock:
+    """What is left of a time, for one step after the other."""
+
+    def __init__(self, timeout: typing.Optional[float]):
+        self._end = None if timeout is None else time.monotonic() + timeout
+
+    def get_left(self, what: str) -> typing.Optional[float]:
+        """Raises a RunError if there is none; what: has to be done."""
+        left = None if self._end is None else self._end - time.monotonic()
+        if left is not None and left <= 0:
+            raise RunError(f"{what}: {TIME_IS_OVER}; it did not begin")
+        return left
+
+
+def compile_ptx(emitted, pointer, arch: int, nvrtc: typing.Optional[str], clock: Clock, max_memory: int) -> ptx.Module:
+    """The PTX of an emitted kernel. What NVRTC does takes the time that it takes."""
     options, keep = make_nvrtc(nvrtc)
     options.is_in_process = True
     options.arch = arch
@@ -24,7 +41,9 @@ def compile_ptx(emitted, pointer, arch: int, nvrtc: typing.Optional[str]) -> ptx
         if not lib.grout_compile_cuda(emitted.source.encode(), emitted.kernel.encode(), lib.GROUT_BINARY_PTX, options,
                                       binary, diags.list):
             diags.fail(EmitError)
-        return ptx.parse(ffi.buffer(binary.data, binary.size)[:], f"{emitted.kernel}.ptx")
+        name = f"{emitted.kernel}.ptx"
+        return ptx.parse(ffi.buffer(binary.data, binary.size)[:], name, timeout=clock.get_left(name),
+                         max_memory=max_memory)
     finally:
         lib.grout_binary_free(binary)
         del keep
@@ -42,9 +61,10 @@ def _make_contents(array: typing.Mapping[str, typing.Any]) -> numpy.ndarray:
 class Device:
     """One launch: the manifest's arrays in the memory of the machine, and its parameters."""
 
-    def __init__(self, manifest: typing.Mapping[str, typing.Any], arguments: typing.Mapping[str, typing.Tuple[int, int]]):
+    def __init__(self, manifest: typing.Mapping[str, typing.Any], arguments: typing.Mapping[str, typing.Tuple[int, int]],
+                 max_memory: int):
         self.manifest, self.arguments = manifest, arguments
-        self.memory = ptx.Memory()
+        self.memory = ptx.Memory(max_memory)
         self.places = {array["name"]: self._add_array(array) for array in manifest["arrays"]}
         self.workspaces = [self._add(_make_contents(workspace)) for workspace in manifest["workspaces"]]
 
@@ -87,13 +107,14 @@ class Device:
             return bytes(size)
         return self._find(parameter).to_bytes(8, "little")
 
-    def run(self, module: ptx.Module, seed: int, timing: str, max_steps: int, find_races: bool) -> None:
+    def run(self, module: ptx.Module, options: Options, find_races: bool, clock: Clock) -> None:
         entry = next(iter(module))
         data = b""
         for parameter, (offset, size) in zip(self.manifest["parameters"], entry.layout):
             data = data.ljust(offset, b"\0") + self.make_parameter(parameter, size)
         launch = ptx.Launch(self.manifest["grid"], self.manifest["block"], self.manifest["cluster"],
-                            self.manifest["dynamic_smem_bytes"], seed, timing, max_steps, find_races)
+                            self.manifest["dynamic_smem_bytes"], options.seed, options.timing, options.max_steps,
+                            find_races, clock.get_left(f"@{entry.name}"), options.progress)
         for warning in launch.run(module, entry.name, self.memory, data).warnings:
             warnings.warn(str(warning), RuntimeWarning, stacklevel=4)  # of whoever calls kernel.run
 

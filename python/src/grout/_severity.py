@@ -10,6 +10,7 @@ import difflib
 import typing
 
 from ._library import lib, text_of
+from ._limits import read_text
 
 LEVELS = ("error", "warning")
 Levels = typing.Dict[str, str]
@@ -31,7 +32,7 @@ def read_levels(severity: typing.Optional[typing.Mapping[str, str]], option: str
     if not isinstance(severity, typing.Mapping):
         raise ValueError(f"{option}={severity!r}: it is a dict, such as {{'missing-commit-smem-war': 'warning'}}")
     for code, level in severity.items():
-        number = lib.grout_diag_find(str(code).encode())
+        number = lib.grout_diag_find(read_text(option, code))
         if number == lib.GROUT_DIAG_NONE:
             near = difflib.get_close_matches(str(code), _list_findings(), 1)
             raise ValueError(f"{option}: there is no code '{code}'" + (f": did you mean '{near[0]}'?" if near else ""))

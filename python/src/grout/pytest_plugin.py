@@ -45,6 +45,7 @@ def pytest_configure(config) -> None:
     are skipped without."""
     config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0, "lowered": 0}
     config.stash[_LEVELS] = _read_levels(config)
+    _check_numbers(config)
     if config.getoption("grout_gpu") is not None:
         from grout.pallas import _device  # pylint: disable=import-outside-toplevel
         device = _device.pretend(config.getoption("--grout-sms"), config.getoption("grout_gpu"))
@@ -68,6 +69,15 @@ def _read_levels(config) -> typing.Dict[str, str]:
     from grout._severity import parse_levels  # pylint: disable=import-outside-toplevel
     try:
         return parse_levels(words, "--grout-severity")
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _check_numbers(config) -> None:
+    from grout._limits import COUNT32_MAX, read_optional_count, read_seconds  # pylint: disable=import-outside-toplevel
+    try:
+        read_seconds("--grout-timeout", config.getoption("--grout-timeout"))
+        read_optional_count("--grout-sms", config.getoption("--grout-sms"), 1, COUNT32_MAX)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -113,14 +113,37 @@ def show(x, y):
     assert capsys.readouterr().out != first
 
 
+class Executed:
+    """What a pickle runs when it is read."""
+
+    def __reduce__(self):
+        return os._exit, (99,)
+
+
 @pytest.mark.parametrize("arguments, words", (
     (["check", "program.py", "f32[64]"], "no FUNCTION"), (["check", "nothing.py:f"], "no file 'nothing.py'"),
     (["check", "program.py:nothing"], "has no 'nothing'"), (["check", "no.such.module:f"], "cannot import"),
     (["check", "program.py:right", "f99[64]"], "no element type 'f99'"),
     (["check", "program.py:right", "much"], "no ARGUMENT"), (["check", "program.py:right", "nothing.npy"], "nothing.npy"),
     (["dump", "program.py:right", "f32[64]", "-o", "no/such/folder"], "cannot write"),
+    (["dump", "program.py:right", "f32[64]", "--sms", "0"], "--sms=0: it is a whole number from 1"),
+    (["dump", "program.py:right", "f32[64]", "--sms", "-1"], "--sms=-1"),
+    (["dump", "program.py:right", "f32[64]", "--sms", "4294967296"], "--sms=4294967296"),
+    (["check", "program.py:right", "f32[64]", "--seed", "-1"], "--seed=-1: it is a whole number from 0"),
+    (["check", "program.py:right", "f32[1000000000000,1000000000000]"], "no memory for"),
+    (["check", "program.py:right", "f32[99999999999999999999]"], "no memory for"),
+    (["check", "program.py:right", "objects.npy"], "cannot read 'objects.npy'"),
+    (["check", "program.py:right", "archive.npy"], "it is an archive"),
+    (["check", "program.py:right", "empty.npy"], "cannot read 'empty.npy'"),
+    (["check", "program.py:right", "huge.npy"], "cannot read 'huge.npy'"),
     (["check", "program.py:right"], "missing 1 required positional argument")))
 def test_mistakes_end_with_2(program, capsys, arguments, words):
+    numpy.save(program / "objects.npy", numpy.array([Executed()], object), allow_pickle=True)
+    with open(program / "archive.npy", "wb") as file:
+        numpy.savez(file, x=numpy.zeros(64, "float32"))
+    (program / "empty.npy").write_bytes(b"")
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846975, 64)}\n"
+    (program / "huge.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     assert main(arguments) == 2
     said = capsys.readouterr()
     assert words in said.err and not said.out

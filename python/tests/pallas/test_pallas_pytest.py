@@ -164,6 +164,16 @@ def test_slow():
     assert "incomplete" in text
 
 
+@pytest.mark.parametrize("option, values", (
+    ("--grout-timeout", ("nan", "inf", "-inf", "0", "-1", "1e999", "-0.0", "0x10", "", " ")),
+    ("--grout-sms", ("0", "-1", "4294967296", "9" * 30, "1.5", "nan", "0x10", "", "1e3"))))
+def test_numbers_that_there_cannot_be(tmp_path, capfd, option, values):
+    for value in values:
+        code = run(tmp_path, TESTS, "--grout", f"{option}={value}")[2]
+        said = capfd.readouterr()
+        assert code == pytest.ExitCode.USAGE_ERROR and option in said.err, (value, code, said)
+
+
 def test_without_the_option_nothing_happens(tmp_path):
     outcomes, text, _ = run(tmp_path, TESTS, "-k", "right or no_kernel")
     assert outcomes.by_test == {"test_right": "failed", "test_no_kernel": "passed"}, text

@@ -278,3 +278,14 @@ def test_races_that_are_raised():
     with grout.pallas.interpret() as session:
         jax.block_until_ready(_make_racing(raising, False)(x))
     assert any("detect_races" in note for note in session.kernels[0].notes)
+
+
+@pytest.mark.parametrize("option, value", (("seed", -1), ("timeout", float("nan")), ("timeout", "1"), ("sms", 0), ("sms", True),
+                                           ("sms", 1 << 32), ("threads", 0), ("max_memory", 1.5), ("non_finite", 1)))
+def test_a_number_that_there_cannot_be_is_said_before_anything_runs(option, value):
+    with pytest.raises((ValueError, TypeError), match=f"^{option}="):
+        with grout.pallas.interpret(check=True, **{option: value}):
+            raise AssertionError
+    for call in (grout.pallas.check, grout.pallas.run):
+        with pytest.raises((ValueError, TypeError), match=f"^{option}="):
+            call(_add(1), **{option: value})(X)

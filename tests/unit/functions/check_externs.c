@@ -6,6 +6,8 @@
 
 #include "tests/unit/support/bind_text.h"
 
+#include <stdatomic.h>
+
 /* ---- a launch ------------------------------------------------------------------------------- */
 
 typedef struct subject {
@@ -153,6 +155,86 @@ START_TEST(undefined_elements_are_not_given) {
 }
 END_TEST
 
+/* ---- what stops a run ----------------------------------------------------------------------- */
+
+enum { CTAS = 8, CALLS_LEFT = 5 };
+
+static const char adds_in_ctas[] =
+    "kernel @k(%x: in gmem f32[4], %y: out gmem f32[8, 4]) grid(c = 8)\n"
+    "{\n"
+    "  %c = axis_index c\n"
+    "  store %y[%c, ds(0, 4)], (extern_elementwise \"stops\", (load %x) : f32)\n"
+    "}\n";
+
+typedef struct stopping {
+    atomic_int calls;
+    grout_externs *externs; /* NULL: the function itself says stop */
+} stopping;
+
+static bool stop_after_some(void *payload, const void *const *arguments, void *result_out) {
+    stopping *it = payload;
+    memcpy(result_out, arguments[0], sizeof(float));
+    return atomic_fetch_add(&it->calls, 1) < CALLS_LEFT;
+}
+
+static stopping of_c_functions;
+
+static float stop_them_all(float x) {
+    if (atomic_fetch_add(&of_c_functions.calls, 1) == CALLS_LEFT) {
+        grout_externs_stop(of_c_functions.externs);
+    }
+    return x;
+}
+
+static grout_run_status run_stopping(const bound_text *text, const grout_extern *item,
+                                     uint32_t workers) {
+    float x[4] = {1, 2, 3, 4}, y[CTAS * 4] = {0};
+    const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
+    grout_launch launch = {.module = text->bound,
+                           .kernel = 1,
+                           .arguments = arguments,
+                           .argument_count = 2,
+                           .workers = workers,
+                           .externs = item,
+                           .extern_count = 1};
+    grout_machine *machine = grout_machine_new(&launch, text->diags);
+    ck_assert_msg(machine != NULL, "%s", get_said(text->diags));
+    const grout_run_status status = grout_machine_run(machine, 0, text->diags);
+    ck_assert_int_eq(grout_machine_run(machine, 0, text->diags), status); /* it is over */
+    grout_machine_free(machine);
+    return status;
+}
+
+/* By its result, and by grout_externs_stop. Each further worker may be in a call meanwhile. */
+START_TEST(a_function_stops_the_run) {
+    static const uint32_t workers[] = {1, 4};
+    bound_text text = bind_text(adds_in_ctas, NULL, 0);
+    ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
+    stopping own = {.externs = NULL};
+    const grout_extern item = {.name = "stops", .call = stop_after_some, .payload = &own};
+    ck_assert_int_eq(run_stopping(&text, &item, workers[_i]), GROUT_RUN_INTERRUPTED);
+    ck_assert_int_ge(atomic_load(&own.calls), CALLS_LEFT + 1);
+    ck_assert_int_le(atomic_load(&own.calls), CALLS_LEFT + (int)workers[_i]);
+
+    const grout_extern_function function = {"stops", (grout_any_function *)stop_them_all};
+    of_c_functions.externs = grout_externs_new(text.bound, &function, 1, NULL, text.diags);
+    ck_assert_ptr_nonnull(of_c_functions.externs);
+    atomic_store(&of_c_functions.calls, 0);
+    uint32_t count = 0;
+    const grout_extern *items = grout_externs_get(of_c_functions.externs, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(run_stopping(&text, items, workers[_i]), GROUT_RUN_INTERRUPTED);
+    const int calls_made = atomic_load(&of_c_functions.calls);
+    ck_assert_int_ge(calls_made, CALLS_LEFT + 1);
+    ck_assert_int_le(calls_made, CALLS_LEFT + (int)workers[_i]);
+    ck_assert_int_eq(run_stopping(&text, items, workers[_i]), GROUT_RUN_INTERRUPTED); /* for good */
+    ck_assert_int_eq(atomic_load(&of_c_functions.calls), calls_made);
+    ck_assert_uint_eq(grout_diags_count(text.diags), 0);
+    grout_externs_free(of_c_functions.externs);
+    free_text(&text);
+}
+END_TEST
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 /* Others are given, and none of this name. */
@@ -266,6 +348,7 @@ int main(void) {
     TCase *tcase = tcase_create("externs");
     tcase_add_loop_test(tcase, every_type_goes_through, 0, COUNT_OF(type_cases));
     tcase_add_test(tcase, undefined_elements_are_not_given);
+    tcase_add_loop_test(tcase, a_function_stops_the_run, 0, 2);
     tcase_add_loop_test(tcase, a_missing_function_is_said, 0, 2);
     tcase_add_test(tcase, ptx_without_a_function_is_not_run);
     tcase_add_loop_test(tcase, names_and_signatures_are_checked, 0, COUNT_OF(verified));

@@ -10,8 +10,9 @@ from .._arrays import dtype_number, dtype_text, scalar_bytes
 from .._diagnostics import Diags, KernelError, make_diagnostic
 from .._kernel import Module
 from .._library import ffi, lib
+from .._limits import read_text
 from ._operations import TABLE, Arguments, Operations
-from ._places import Frame, Places
+from ._places import Frame, Places, encode_file
 from ._regions import Branch, Loop, Scope, Specialized, WarpMap, While
 from ._values import Barrier, Ds, Expr, Object, Ref, Value, read_type
 
@@ -21,7 +22,7 @@ NO_TYPE = ("none", None, None)
 
 def _names(names) -> typing.Tuple[object, list]:
     """An array of C strings, and what it points to."""
-    keep = [ffi.new("char[]", name.encode()) for name in names]
+    keep = [ffi.new("char[]", read_text("a name", name)) for name in names]
     return ffi.new("char *[]", keep), keep
 
 
@@ -35,12 +36,12 @@ class _KernelRegion:
         builder = self._builder
         builder._places.reach_here()
         builder._enter()
-        lib.grout_builder_kernel(builder._pointer, self._name.encode())
+        lib.grout_builder_kernel(builder._pointer, read_text("name", self._name))
         builder._axis_names = []
         for kind, sizes in self._axes:
             for name, size in dict(sizes or {}).items():
                 builder._axis_names.append((name, kind))
-                lib.grout_build_axis(builder._pointer, getattr(lib, f"GROUT_AXIS_{kind}"), name.encode(),
+                lib.grout_build_axis(builder._pointer, getattr(lib, f"GROUT_AXIS_{kind}"), read_text("name", name),
                                      builder._expr(size))
         self._set_attrs()
         builder._judge()
@@ -50,7 +51,7 @@ class _KernelRegion:
         arch, cluster_exit, auto_fence, warps = self._attrs
         if arch is not None:
             arch_out = ffi.new("grout_arch *")
-            if not isinstance(arch, str) or not lib.grout_arch_find(arch.encode(), arch_out):
+            if not isinstance(arch, str) or "\0" in arch or not lib.grout_arch_find(read_text("arch", arch), arch_out):
                 raise ValueError(f"arch={arch!r}: it is 'sm_90a', 'sm_100a', 'sm_103a' or 'sm_110a'")
             lib.grout_build_arch(pointer, arch_out[0])
         if cluster_exit is not None:
@@ -77,7 +78,7 @@ class Builder(Operations):
     """
 
     def __init__(self, name: str = "built", checks: bool = True, surface: str = "text"):
-        pointer = lib.grout_builder_new(name.encode())
+        pointer = lib.grout_builder_new(read_text("name", name))
         if pointer == ffi.NULL:
             raise MemoryError("grout: no memory for a builder")
         self.name = name
@@ -122,7 +123,7 @@ class Builder(Operations):
             diags = Diags()
             for file, text in self._places.sources.items():
                 if text:
-                    lib.grout_diags_add_source(diags.list, file.encode(), text, len(text))
+                    lib.grout_diags_add_source(diags.list, encode_file(file), text, len(text))
             diagnostic = make_diagnostic(mistake, diags.list)
             self._fail(KernelError(str(diagnostic), [diagnostic]))
         if self._checks and asks:
@@ -257,7 +258,7 @@ class Builder(Operations):
     def const(self, name: str, value) -> Expr:
         """const NAME = value: what a caller may give another value."""
         self._enter()
-        made = Expr(self, lib.grout_build_const(self._pointer, name.encode(), self._expr(value)))
+        made = Expr(self, lib.grout_build_const(self._pointer, read_text("name", name), self._expr(value)))
         self._judge(asks=False)
         return made
 
@@ -282,14 +283,14 @@ class Builder(Operations):
     def require(self, condition, text: typing.Optional[str] = None) -> None:
         """require condition, "text"."""
         self._enter()
-        lib.grout_build_require(self._pointer, self._expr(condition), ffi.NULL if text is None else text.encode())
+        lib.grout_build_require(self._pointer, self._expr(condition), ffi.NULL if text is None else read_text("text", text))
         self._judge(asks=False)
 
     def launch(self, kernel: str, *arguments: str, dependent: bool = False) -> None:
         """A line of the launch list."""
         self._enter()
         names, keep = _names(arguments)
-        lib.grout_build_launch(self._pointer, kernel.encode(), names, len(arguments), dependent)
+        lib.grout_build_launch(self._pointer, read_text("kernel", kernel), names, len(arguments), dependent)
         self._judge(asks=False)
         del keep
 
@@ -331,7 +332,7 @@ class Builder(Operations):
         if direction not in DIRECTIONS:
             raise ValueError(f"direction={direction!r}: it is 'in', 'out' or 'inout'")
         self._enter()
-        value = lib.grout_build_param_array(self._pointer, name.encode(),
+        value = lib.grout_build_param_array(self._pointer, read_text("name", name),
                                             getattr(lib, f"GROUT_DIRECTION_{DIRECTIONS[direction]}"),
                                             self._dtype(dtype), len(dims), self._exprs(dims))
         if packed:
@@ -342,7 +343,7 @@ class Builder(Operations):
     def scalar(self, name: str, dtype: str) -> Value:
         """A parameter that is a number."""
         self._enter()
-        value = Value(self, lib.grout_build_param_scalar(self._pointer, name.encode(), self._dtype(dtype)))
+        value = Value(self, lib.grout_build_param_scalar(self._pointer, read_text("name", name), self._dtype(dtype)))
         self._judge()
         return value
 
@@ -387,7 +388,7 @@ class Builder(Operations):
         if object_.alias is not None:
             made.alias = object_.alias.base
         if object_.layout is not None:
-            layout = ffi.new("char[]", object_.layout.encode())
+            layout = ffi.new("char[]", read_text("layout", object_.layout))
             keep.append(layout)
             made.layout = layout
         groups = ffi.new("uint8_t[]", [self._axes(group) for group in object_.cluster])
@@ -406,7 +407,7 @@ class Builder(Operations):
         """An object of the kernel: b.scratch("xs", smem("f32", 64, 64))."""
         self._enter()
         keep: list = []
-        value = lib.grout_build_scratch(self._pointer, name.encode(), self._make_object(object_, keep))
+        value = lib.grout_build_scratch(self._pointer, read_text("name", name), self._make_object(object_, keep))
         self._judge()
         return self._make_ref(value, object_)
 
@@ -422,7 +423,7 @@ class Builder(Operations):
         arguments = Arguments(self, operation, operands, dtype, shape, attrs)
         result = lib.grout_build_op(self._pointer, operation.opcode, arguments.pointer)
         if name is not None and result:
-            lib.grout_build_name(self._pointer, result, name.encode())
+            lib.grout_build_name(self._pointer, result, read_text("name", name))
         self._judge()
         if not operation.has_result:
             return None

@@ -6,6 +6,7 @@ import keyword
 import typing
 
 from .._library import ffi, lib, text_of
+from .._limits import read_text
 
 
 class Operation(typing.NamedTuple):
@@ -87,7 +88,7 @@ class Arguments:
 
     def __init__(self, builder, operation: Operation, operands, dtype, shape, attrs):
         self.builder, self.operation = builder, operation
-        texts = [ffi.new("char[]", operand.encode()) for operand in operands if isinstance(operand, str)]
+        texts = [ffi.new("char[]", read_text("operand", operand)) for operand in operands if isinstance(operand, str)]
         values = [builder._operand(operand) for operand in operands if not isinstance(operand, str)]
         self.keep = [texts, ffi.new("grout_operand[]", values)]
         self.pointer = ffi.new("grout_build_op_args *", {"operands": self.keep[1], "operand_count": len(values)})
@@ -136,7 +137,8 @@ class Arguments:
         elif argument == lib.GROUT_ARGUMENT_AXES:
             self.pointer.attr_axes = self.builder._axes((value,) if isinstance(value, str) else value)
         elif argument == lib.GROUT_ARGUMENT_CHOICE:
-            choice = lib.grout_choice_find(attr, value.encode(), len(value.encode()))
+            word = read_text("value", value)
+            choice = lib.grout_choice_find(attr, word, len(word))
             if choice == lib.GROUT_CHOICE_NONE:
                 raise ValueError(f"{name}={value!r}: it is one of {', '.join(_list_choices(attr))}")
             choices.append(choice)

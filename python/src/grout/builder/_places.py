@@ -43,6 +43,11 @@ def count_frames() -> int:
     return count
 
 
+def encode_file(file: str) -> bytes:
+    """The name of a file of Python, which may be any text."""
+    return file.replace("\0", "\\0").encode("utf-8", "backslashreplace")
+
+
 class Places:
     """The places of one builder. Frames around those that made the builder or began its kernels say nothing, and are
     left away."""
@@ -78,17 +83,17 @@ class Places:
 
     def _add_source(self, file: str) -> None:
         if file not in self.sources:
-            text = "".join(linecache.getlines(file)).encode()
+            text = "".join(linecache.getlines(file)).encode("utf-8", "surrogatepass")
             self.sources[file] = text
             if text:
-                lib.grout_builder_add_source(self._builder, file.encode(), text, len(text))
+                lib.grout_builder_add_source(self._builder, encode_file(file), text, len(text))
 
     def _add(self, frame: Frame, parent: int) -> int:
         loc = ffi.new("grout_loc *", {"line": frame.line, "column": frame.column, "length": frame.length,
                                       "kind": lib.GROUT_LOC_PYTHON, "parent": parent,
                                       "is_within_call": frame.is_within_call})
         self._add_source(frame.file)
-        return lib.grout_builder_at(self._builder, loc[0], frame.file.encode())
+        return lib.grout_builder_at(self._builder, loc[0], encode_file(frame.file))
 
     def set(self) -> None:
         """What is built from here on is built by the line of Python that calls."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 
 from .._library import ffi, lib
+from .._limits import read_text
 from ._values import Object, Ref, Value
 
 
@@ -62,7 +63,7 @@ class _Carrying(Region):
         self._carry = dict(carry or {})
 
     def _make_carries(self):
-        names = [ffi.new("char[]", name.encode()) for name in self._carry]
+        names = [ffi.new("char[]", read_text("name", name)) for name in self._carry]
         inits = [self._builder._operand(value) for value in self._carry.values()]
         return len(names), ffi.new("char *[]", names), ffi.new("grout_operand[]", inits), names
 
@@ -82,7 +83,7 @@ class Loop(_Carrying):
         builder = self._builder
         low, high, step = map(builder._operand, self._bounds)
         count, names, inits, keep = self._make_carries()
-        name = ffi.new("char[]", self._name.encode()) if self._name else ffi.NULL
+        name = ffi.new("char[]", read_text("name", self._name)) if self._name else ffi.NULL
         index = Value(builder, lib.grout_build_for(builder._pointer, name, low, high, step, count, names, inits))
         del keep
         if self._unroll is not None:
@@ -170,7 +171,7 @@ class Scope(Region):
 
     def _begin(self):
         builder = self._builder
-        names = [ffi.new("char[]", name.encode()) for name in self._objects]
+        names = [ffi.new("char[]", read_text("name", name)) for name in self._objects]
         keep: list = []
         made = [builder._make_object(object_, keep) for object_ in self._objects.values()]
         values = ffi.new("grout_value_id[]", max(len(made), 1))
@@ -189,7 +190,7 @@ class WarpMap(Region):
         self._name = name
 
     def _begin(self):
-        name = ffi.new("char[]", self._name.encode()) if self._name else ffi.NULL
+        name = ffi.new("char[]", read_text("name", self._name)) if self._name else ffi.NULL
         return Value(self._builder, lib.grout_build_warp_map(self._builder._pointer, name))
 
 

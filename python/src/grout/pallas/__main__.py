@@ -16,6 +16,7 @@ import numpy
 
 from .. import _files
 from .._diagnostics import GroutError
+from .._limits import COUNT32_MAX, read_count, read_optional_count
 
 EXAMPLES = """\
 FUNCTION is file.py:name or package.module:name, a function of arrays that calls Pallas kernels. An ARGUMENT is the type
@@ -69,6 +70,17 @@ def _dtype(word: str):
         raise Mistake(f"there is no element type '{word}'") from None
 
 
+def _load_array(path: str) -> numpy.ndarray:
+    """Numbers alone: what has objects is refused, which would run code to be read."""
+    try:
+        array = numpy.load(path, allow_pickle=False)
+    except (OSError, EOFError, MemoryError, ValueError) as error:
+        raise Mistake(f"cannot read '{path}': {error or type(error).__name__}") from error
+    if not isinstance(array, numpy.ndarray):
+        raise Mistake(f"cannot read '{path}': it is an archive of arrays")
+    return array
+
+
 def _argument(text: str, with_values: bool, seed: int):
     """An array, its shape and type alone, or a number."""
     import jax  # pylint: disable=import-outside-toplevel
@@ -78,13 +90,13 @@ def _argument(text: str, with_values: bool, seed: int):
         dtype = _dtype(match[1])
         if not with_values:
             return jax.ShapeDtypeStruct(shape, dtype)
-        numbers = numpy.random.default_rng(seed).integers(-3 if dtype.kind != "u" else 0, 4, shape)
+        try:
+            numbers = numpy.random.default_rng(seed).integers(-3 if dtype.kind != "u" else 0, 4, shape)
+        except (MemoryError, ValueError) as error:
+            raise Mistake(f"there is no memory for '{text}': {error}") from error
         return jax.numpy.asarray(numbers, dtype)
     if text.endswith(".npy"):
-        try:
-            array = numpy.load(text)
-        except (OSError, ValueError) as error:
-            raise Mistake(f"cannot read '{text}': {error}") from error
+        array = _load_array(text)
         return array if with_values else jax.ShapeDtypeStruct(array.shape, array.dtype)
     try:
         return int(text)
@@ -150,6 +162,11 @@ def _run(parsed) -> int:
     except ImportError as error:
         print(error, file=sys.stderr)
         return 2
+    try:
+        read_optional_count("--sms", parsed.sms, 1, COUNT32_MAX)
+        read_count("--seed", parsed.seed)
+    except ValueError as error:
+        raise Mistake(str(error)) from None
     function = _load(parsed.function)
     given = [_argument(text, parsed.command == "check", parsed.seed + number)
              for number, text in enumerate(parsed.arguments)]

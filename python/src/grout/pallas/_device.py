@@ -9,6 +9,7 @@ import threading
 import types
 import typing
 
+from .._limits import COUNT32_MAX, read_count
 from . import _jax
 
 _LOCK = threading.Lock()
@@ -66,7 +67,7 @@ def _list_answers(sms: typing.Optional[int], gpu: typing.Optional[str]) -> typin
     if gpu is not None and gpu not in GPUS:
         raise ValueError(f"gpu={gpu!r}: it is one of {', '.join(map(repr, GPUS))}")
     answers = {} if gpu is None else {**dataclasses.asdict(GPUS[gpu]), "platform": PLATFORM}
-    return {**answers, **({} if sms is None else {"core_count": sms})}
+    return {**answers, **({} if sms is None else {"core_count": read_count("sms", sms, 1, COUNT32_MAX, ", or None")})}
 
 
 def _get_answer(name: str):

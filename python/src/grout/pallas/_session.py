@@ -9,6 +9,7 @@ import typing
 import numpy
 
 from .._diagnostics import GroutError, KernelError
+from .._launch import read_run_options
 from .._report import Report
 from .._severity import read_levels
 from . import _jax, _series
@@ -43,6 +44,7 @@ class Session:
         self.calls: typing.List[Call] = []
         self.error: typing.Optional[BaseException] = None
         self._check, self._run_options, self._options = check, dict(run_options), options
+        read_run_options(self._run_options)
         if check:
             read_levels(self._run_options.get("severity"))
         self._only_import, self._on_report = only_import, on_report

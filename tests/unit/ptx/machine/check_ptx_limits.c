@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { CALLS = 9, CTAS = 300, THREADS = 32 };
+static const ptx_means means = {.allocator = NULL};
 
 #define HEAD ".version 9.0\n.target sm_100a\n.address_size 64\n"
 #define REGISTERS                                                                       \
@@ -15,8 +16,9 @@ enum { CALLS = 9, CTAS = 300, THREADS = 32 };
     ".shared .align 16 .b8 s[1024]; mov.u32 %r7, %tid.x; mov.u32 %r6, bar; mov.u32 %r5, s;\n"
 typedef struct shape {
     uint32_t grid, threads;
-    uint64_t steps_max;
+    uint64_t max_steps;
     bool finds_races;
+    uint32_t y, z; /* CTAs along y, threads along z */
 } shape;
 
 /* A text whose entry has an array of 8 bytes; true: it runs to its end. */
@@ -26,12 +28,12 @@ static bool run(const char *text, shape how, grout_diags *diags) {
     const uint64_t zero = 0, address = grout_ptx_memory_add(memory, &zero, sizeof zero);
     const grout_ptx_launch launch = {.module = module,
                                      .memory = memory,
-                                     .grid = {how.grid, 1, 1},
-                                     .block = {how.threads, 1, 1},
+                                     .grid = {how.grid, how.y, 1},
+                                     .block = {how.threads, 1, how.z},
                                      .parameters = &address,
                                      .parameter_bytes = sizeof address,
                                      .timing = GROUT_PTX_TIMING_EARLY,
-                                     .steps_max = how.steps_max,
+                                     .max_steps = how.max_steps,
                                      .finds_races = how.finds_races};
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     grout_ptx_memory_free(memory);
@@ -61,7 +63,7 @@ static void expect_calls(uint32_t calls, const char *message) {
         grout_text_add(&text, ".func f%u() { call f%u; ret; }\n", i, i - 1);
     }
     grout_text_add(&text, ".visible .entry k(.param .u64 out) { call f%u; ret; }\n", calls - 1);
-    expect(text.data, (shape){1, THREADS, 0, false}, message);
+    expect(text.data, (shape){1, THREADS, 0, false, 1, 1}, message);
     grout_text_free(&text);
 }
 
@@ -73,7 +75,8 @@ END_TEST
 
 START_TEST(steps) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { L: bra L; }";
-    expect(text, (shape){1, THREADS, 1000, false}, "limit ptx-steps: the run takes more than");
+    expect(text, (shape){1, THREADS, 1000, false, 1, 1},
+           "limit ptx-steps: the run takes more than");
 }
 END_TEST
 
@@ -86,7 +89,7 @@ static void expect_marks(const char *count, const char *message) {
                                       "add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, ";
     grout_text text = {0};
     grout_text_add(&text, "%s%s; @%%p1 bra L; E: ret; }", before, count);
-    expect(text.data, (shape){1, THREADS, 0, true}, message);
+    expect(text.data, (shape){1, THREADS, 0, true, 1, 1}, message);
     grout_text_free(&text);
 }
 
@@ -105,27 +108,43 @@ START_TEST(resident) {
                         "atom.global.add.u32 %r1, [%rd0], 1;\n"
                         "W: ld.relaxed.gpu.global.u32 %r1, [%rd0]; setp.lt.u32 %p1, %r1, ");
     grout_text_add(&text, "%d; @%%p1 bra W; E: ret; }", CTAS);
-    expect(text.data, (shape){CTAS, THREADS, 0, false}, NULL);
+    expect(text.data, (shape){CTAS, THREADS, 0, false, 1, 1}, NULL);
     grout_text_free(&text);
 }
 END_TEST
 
 START_TEST(grid) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { ret; }";
-    const uint32_t most = 1u << 24;
-    grout_diags *diags = grout_diags_new();
-    ck_assert(!run(text, (shape){most + 1, THREADS, 0, false}, diags));
-    ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BAD_ARGUMENT);
-    ck_assert_str_eq(grout_diags_get(diags, 0)->message,
-                     "a grid has at most 2^24 CTAs here (16777217)");
-    grout_diags_free(diags);
+    static const struct {
+        shape shape;
+        const char *message; /* NULL: there is such a launch */
+    } cases[] = {
+        {{.grid = (1u << 24) + 1, .threads = 32}, "a grid has at most 2^24 CTAs here (16777217)"},
+        {{.grid = 1, .threads = 1, .y = 65536},
+         "a grid has at most 65535 CTAs along y and z (65536)"},
+        {{.grid = 1, .threads = 1, .y = 65535}, NULL},
+        {{.grid = 1, .threads = 1, .z = 65}, "a CTA has at most 64 threads along z (65)"},
+        {{.grid = 1, .threads = 1, .z = 64}, NULL},
+        {{.grid = UINT32_MAX, .threads = 1, .y = UINT32_MAX},
+         "a grid has at most 2^24 CTAs here (4294967295)"},
+        {{.grid = 1, .threads = UINT32_MAX, .z = 64},
+         "a CTA has at most 1024 threads (4294967295)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        grout_diags *diags = grout_diags_new();
+        ck_assert_int_eq(run(text, cases[i].shape, diags), cases[i].message == NULL);
+        if (cases[i].message != NULL) {
+            ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BAD_ARGUMENT);
+            ck_assert_str_eq(grout_diags_get(diags, 0)->message, cases[i].message);
+        }
+        grout_diags_free(diags);
+    }
 }
 END_TEST
 
 /* What takes too long, or too much memory, to be reached by a run: counters that stand at the end.
  */
 START_TEST(times) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     uint32_t time = UINT32_MAX - 1;
     ck_assert(order != NULL);
     ck_assert_uint_eq(grout_ptx__tick(order, &time), UINT32_MAX - 1);
@@ -138,7 +157,7 @@ START_TEST(times) {
 END_TEST
 
 START_TEST(tensor_maps) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cells[2];
     memset(cells, 0, sizeof cells);
     ck_assert(order != NULL);
@@ -154,7 +173,7 @@ START_TEST(tensor_maps) {
 END_TEST
 
 START_TEST(accesses) {
-    ptx_order *order = grout_ptx__new_order(1, 1, 1);
+    ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cell;
     const ptx_actor actor = {0, 0, 1};
     const ptx_touch touch = {

@@ -53,7 +53,7 @@ static bool run(const char *body, trial *it, uint32_t *words, grout_diags *diags
                                .parameters = parameters,
                                .parameter_bytes = sizeof parameters,
                                .seed = it->seed,
-                               .steps_max = 1000000};
+                               .max_steps = 1000000};
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     is_done = is_done &&
               grout_ptx_memory_read(memory, out, words, WORDS * sizeof *words, &undefined) &&
@@ -235,7 +235,7 @@ static const struct fault_case {
      GROUT_DIAG_PTX_FAULT,
      "query_cancel.get_first_ctaid of an answer that has cancelled nothing: ask is_canceled first"},
     {"clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r5, %rd0;",
-     GROUT_DIAG_PTX_UNSUPPORTED, "the machine does not know these operands of query_cancel"},
+     GROUT_DIAG_PTX_UNSUPPORTED, "a register of 64 bits for a value of 128"},
 };
 
 START_TEST(faults) {

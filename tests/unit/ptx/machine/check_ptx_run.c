@@ -50,7 +50,7 @@ static bool run_with(manner how, const char *body, uint64_t *values, grout_diags
                                .parameters = &address,
                                .parameter_bytes = sizeof address,
                                .seed = how.seed,
-                               .steps_max = 100000,
+                               .max_steps = 100000,
                                .finds_races = how.finds_races};
     size_t undefined = 0;
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);

@@ -94,7 +94,7 @@ static bool run(const char *body, const uint8_t *image, trial *it, uint32_t *res
                                .parameter_bytes = sizeof parameters,
                                .seed = it->seed,
                                .timing = it->timing,
-                               .steps_max = 1000000};
+                               .max_steps = 1000000};
     bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     is_done =
         is_done && grout_ptx_memory_read(memory, parameters[1], results, size, &it->undefined);

@@ -83,7 +83,7 @@ static void run(grout_text *text, grout_ptx_timing timing, uint32_t results[THRE
                                      .parameter_bytes = sizeof address,
                                      .seed = 3,
                                      .timing = timing,
-                                     .steps_max = 100000};
+                                     .max_steps = 100000};
     const bool is_done = module != NULL && grout_ptx_launch_run(&launch, NULL, diags);
     if (!is_done) {
         grout_text said = {0};

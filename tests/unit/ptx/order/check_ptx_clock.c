@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { AGENTS = 6, CLOCKS = 4, STEPS = 400, RENAMED = 3 };
+static const ptx_means means = {.allocator = NULL};
 
 /* The simple model: of each agent and lane the newest time. Agents that are renamed come after. */
 typedef struct table {
@@ -38,7 +39,7 @@ static void raise_to(uint32_t *time, uint32_t to) {
 static void note(ptx_clock **clock, table *model, uint64_t *state) {
     uint64_t agent = draw(state, AGENTS);
     uint32_t time = (uint32_t)draw(state, 50), lanes = (uint32_t)draw(state, UINT64_C(1) << 31);
-    ck_assert(grout_ptx__note_time(clock, agent, lanes, time));
+    ck_assert(grout_ptx__note_time(&means, clock, agent, lanes, time));
     for (uint32_t lane = 0; lane < PTX_CLOCK_LANES; lane++) {
         if ((lanes >> lane & 1) != 0) {
             raise_to(&model->times[agent][lane], time);
@@ -83,8 +84,8 @@ END_TEST
 
 START_TEST(agents_are_renamed) {
     ptx_clock *clock = NULL, *renamed = NULL;
-    ck_assert(grout_ptx__note_time(&clock, 2, 1u << 5, 7));
-    ck_assert(grout_ptx__note_time(&clock, 4, 1u << 6, 9));
+    ck_assert(grout_ptx__note_time(&means, &clock, 2, 1u << 5, 7));
+    ck_assert(grout_ptx__note_time(&means, &clock, 4, 1u << 6, 9));
     ck_assert(grout_ptx__join_renamed(&renamed, clock, RENAMED, 1));
     ck_assert(grout_ptx__knows(renamed, 2 * RENAMED + 1, 5, 7));
     ck_assert(grout_ptx__knows(renamed, 4 * RENAMED + 1, 6, 9));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { CELLS = 4, STEPS_MAX = 4 };
+static const ptx_means means = {.allocator = NULL};
 
 /* Who: warp 0 of CTA 0, warp 1 of CTA 1. W, R: weak; s, l: strong write and read of the scope; P:
  * the other warp learns of all that this one has done so far. */
@@ -66,7 +67,7 @@ static bool take_step(trial *it, const step *at, ptx_race *race_out) {
     const uint64_t agent = ptx_agent(PTX_AGENT_THREADS, at->warp);
     if (at->what == 'P') {
         ptx_clock **other = &it->views[1 - at->warp].clocks[PTX_KNOWN_THREADS];
-        ck_assert(grout_ptx__note_time(other, agent, 1, it->now[at->warp]++));
+        ck_assert(grout_ptx__note_time(&means, other, agent, 1, it->now[at->warp]++));
         return true;
     }
     ptx_access access = {.record = {.agent = agent,
@@ -183,7 +184,7 @@ static bool take_tensor_step(tensor_trial *it, const tensor_step *at, ptx_race *
     ptx_view *views = it->views[at->warp];
     uint32_t *started = &it->started[at->warp][at->lane];
     if (at->what == 'L') {
-        ck_assert(grout_ptx__note_time(&views[1 - at->lane].clocks[PTX_KNOWN_THREADS],
+        ck_assert(grout_ptx__note_time(&means, &views[1 - at->lane].clocks[PTX_KNOWN_THREADS],
                                        ptx_agent(PTX_AGENT_TENSOR_ISSUED, at->warp), 1u << at->lane,
                                        *started));
         return true;

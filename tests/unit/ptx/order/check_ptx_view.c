@@ -7,6 +7,7 @@
 
 /* Two CTAs in a cluster. */
 enum { CLUSTER = 2, AGENT = 7, LANE = 3, TIME = 5 };
+static const ptx_means means = {.allocator = NULL};
 
 static const struct scope_case {
     ptx_scope scope;
@@ -54,8 +55,8 @@ static const struct known_case {
 static ptx_head make_head(ptx_scope scope, ptx_handed handed) {
     ptx_head head = {.scope = scope, .handed = handed};
     for (int i = 0; i < COUNT(known_cases); i++) {
-        ck_assert(
-            grout_ptx__note_time(&head.view.clocks[known_cases[i].known], AGENT, 1u << LANE, TIME));
+        ck_assert(grout_ptx__note_time(&means, &head.view.clocks[known_cases[i].known], AGENT,
+                                       1u << LANE, TIME));
     }
     return head;
 }
@@ -66,9 +67,9 @@ START_TEST(heads_are_taken_by_scope) {
     ptx_head head = make_head(it->head, it->handed);
     ptx_heads heads = {NULL, 0, 0};
     ptx_view view = {{NULL}};
-    ck_assert(grout_ptx__add_head(&heads, &head));
+    ck_assert(grout_ptx__add_head(&means, &heads, &head));
     grout_ptx__drop_view(&head.view);
-    ck_assert(grout_ptx__take_heads(&heads, &taker, &view));
+    ck_assert(grout_ptx__take_heads(&means, &heads, &taker, &view));
     ck_assert_int_eq(grout_ptx__takes_all(&heads, &taker), it->taken == it->handed);
     for (int i = 0; i < COUNT(known_cases); i++) {
         ck_assert_int_eq(grout_ptx__knows(view.clocks[known_cases[i].known], AGENT, LANE, TIME),
@@ -97,10 +98,10 @@ START_TEST(arrivals_are_observed_by_scope) {
     ptx_heads heads = {NULL, 0, 0}, observed = {NULL, 0, 0};
     ptx_view view = {{NULL}};
     head.carrier = it->carrier;
-    ck_assert(grout_ptx__add_head(&heads, &head));
+    ck_assert(grout_ptx__add_head(&means, &heads, &head));
     grout_ptx__drop_view(&head.view);
-    ck_assert(grout_ptx__add_observed(&observed, &heads, &wait));
-    ck_assert(grout_ptx__take_heads(&observed, &fence, &view));
+    ck_assert(grout_ptx__add_observed(&means, &observed, &heads, &wait));
+    ck_assert(grout_ptx__take_heads(&means, &observed, &fence, &view));
     ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_THREADS], AGENT, LANE, TIME),
                      it->is_observed);
     grout_ptx__drop_view(&view);
@@ -120,11 +121,11 @@ START_TEST(sealed_is_seen_by_scope) {
     ptx_heads heads = {NULL, 0, 0}, observed = {NULL, 0, 0};
     ptx_view view = {{NULL}};
     head.carrier = it->carrier;
-    ck_assert(grout_ptx__add_head(&heads, &own));
-    ck_assert(grout_ptx__add_head(&heads, &head));
+    ck_assert(grout_ptx__add_head(&means, &heads, &own));
+    ck_assert(grout_ptx__add_head(&means, &heads, &head));
     grout_ptx__drop_view(&head.view);
-    ck_assert(grout_ptx__add_observed(&observed, &heads, &wait));
-    ck_assert(grout_ptx__take_heads(&observed, &relaxed, &view));
+    ck_assert(grout_ptx__add_observed(&means, &observed, &heads, &wait));
+    ck_assert(grout_ptx__take_heads(&means, &observed, &relaxed, &view));
     ck_assert(grout_ptx__knows(view.clocks[PTX_KNOWN_SEALED], AGENT, LANE, TIME));
     ck_assert_int_eq(grout_ptx__knows(view.clocks[PTX_KNOWN_SEALED_SEEN], AGENT, LANE, TIME),
                      it->is_observed);

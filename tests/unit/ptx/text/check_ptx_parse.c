@@ -105,6 +105,7 @@ static const struct error_case {
      GROUT_DIAG_PTX_SYNTAX, 2, 1},
     {".version 9.\n.target sm_90a\n", "a version is two numbers, as 9.0", GROUT_DIAG_PTX_SYNTAX, 1,
      10},
+    {BODY(".reg .b16 %x<1048569>;\n"), "more than 1048576 registers", GROUT_DIAG_PTX_SYNTAX, 7, 11},
     {HEAD ".global .align 3 .b8 t;\n", "an alignment is a power of two", GROUT_DIAG_PTX_SYNTAX, 4,
      18},
 };
@@ -149,6 +150,36 @@ START_TEST(entries) {
 }
 END_TEST
 
+/* The limit is of a function: many may have many. */
+START_TEST(registers_of_several_functions) {
+    grout_diags *diags = grout_diags_new();
+    grout_ptx_module *module = parse(HEAD ".entry a() { .reg .b32 %r<1048576>; ret; }\n"
+                                          ".entry b() { .reg .b32 %r<1048576>; ret; }\n"
+                                          ".entry c() { .reg .b64 %r<1048576>; ret; }\n",
+                                     diags);
+    ck_assert_ptr_nonnull(module);
+    grout_ptx_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+/* A word of the text that is long is shown in part. */
+START_TEST(long_words_are_cut) {
+    enum { LONG = 100000 };
+    grout_text text = {0};
+    grout_diags *diags = grout_diags_new();
+    grout_text_add(&text, "%s.entry a() { mov.u32 %%", HEAD);
+    for (uint32_t i = 0; i < LONG; i++) {
+        grout_text_add(&text, "x");
+    }
+    grout_text_add(&text, ", 1; }\n");
+    ck_assert_ptr_null(grout_ptx_parse("k.ptx", text.data, text.size, diags));
+    ck_assert_uint_lt(strlen(grout_diags_get(diags, 0)->message), 200);
+    grout_text_free(&text);
+    grout_diags_free(diags);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("ptx_parse");
     TCase *tcase = tcase_create("ptx_parse");
@@ -156,6 +187,8 @@ int main(void) {
     tcase_add_loop_test(tcase, errors, 0, sizeof error_cases / sizeof error_cases[0]);
     tcase_add_test(tcase, long_versions);
     tcase_add_test(tcase, entries);
+    tcase_add_test(tcase, registers_of_several_functions);
+    tcase_add_test(tcase, long_words_are_cut);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
