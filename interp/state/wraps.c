@@ -8,7 +8,7 @@ grout_wrap_info grout_wrap__get_info(grout_opcode opcode) {
     static const grout_wrap_info infos[GROUT_OP_COUNT] = {
 #define GROUT_WRAP(NAME, RESULT, WRAPS, TRACE) \
     [GROUT_OP_##NAME] = {GROUT_WRAP_##RESULT, WRAPS_##WRAPS == WRAPS_YES, GROUT_TRACE_##TRACE},
-#include "grout/wraps.def"
+#include "wraps.def"
     };
     const grout_rule rule = (grout_rule)grout_op_get_info(opcode)->rule;
     return grout_rule__moves(rule) || rule == GROUT_RULE_PROMISE

@@ -89,4 +89,8 @@ ptx_decode_routine grout_ptx__decode_yielding;
 /* control.c: returns from a function, or ends its lanes. */
 ptx_routine grout_ptx__run_leave;
 
+/* decode.c: the steps of a code, once all variables have their places. False with diagnostics, or
+ * where the pulse is over. */
+bool grout_ptx__decode(const ptx_making *making, ptx_code *code);
+
 #endif

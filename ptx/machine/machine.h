@@ -283,8 +283,15 @@ grout_ptx_memory *grout_ptx__copy_memory(const grout_ptx_memory *memory, grout_l
  * to end. */
 uint64_t grout_ptx__add_variable(grout_ptx_memory *memory, const void *contents, uint64_t count,
                                  uint64_t size, grout_pulse *pulse);
-/* state.c: where a CTA is in the grid, by its number. */
+/* specials.c: the cluster of a CTA among the clusters and its place in the grid, by its number. */
+void grout_ptx__find_cta(const ptx_machine *machine, uint32_t number, uint32_t cluster_out[3],
+                         uint32_t index_out[3]);
+/* Its place alone. */
 void grout_ptx__get_index(const ptx_machine *machine, uint32_t number, uint32_t index_out[3]);
+/* The special registers of a warp that begins. */
+void grout_ptx__set_specials(ptx_warp *warp);
+/* registers.c: how many registers a lane has when a kernel begins; 0: the entry does not say. */
+uint32_t grout_ptx__count_registers(const ptx_function *function, uint32_t threads);
 
 /* Memory of the machine's, zeroed; NULL without, and nothing is said. */
 static inline void *ptx_new(const ptx_machine *machine, size_t count, size_t size) {

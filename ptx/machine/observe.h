@@ -34,8 +34,6 @@ void grout_ptx__report_twin(ptx_machine *machine, const ptx_twin *twin, const ch
 bool grout_ptx__begin_observing(ptx_machine *machine);
 void grout_ptx__end_observing(ptx_machine *machine);
 bool grout_ptx__observe_cta(ptx_machine *machine, ptx_cta *cta);
-/* .relaxed.gpu and its like; what an instruction means that does not say it. */
-ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 /* ---- accesses ---- */
 

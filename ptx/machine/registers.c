@@ -5,9 +5,8 @@
  * .maxnreg says it, or .minnctapersm, by which so many CTAs share the registers of an SM; else
  * setmaxnreg has no effect.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "registers.h"
-
 #include "decoders.h"
+#include "machine.h"
 
 enum { OF_SM = 65536, UNIT = 8, LEAST = 24, MOST = 256 };
 

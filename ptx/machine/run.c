@@ -1,9 +1,9 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "decoders.h"
 #include "float_env.h"
 #include "goes_on.h"
 #include "observe.h"
-#include "registers.h"
 #include "schedule.h"
 #include "state.h"
 

@@ -44,7 +44,7 @@ grout_ptx_access grout_ptx__access_tensor(ptx_tensor_view *view);
 
 void grout_ptx__free_tensor(ptx_tensor *tensor);
 /* The tensor memory of a CTA, empty at first; NULL without memory, with a diagnostic. */
-ptx_tensor *grout_ptx__get_tensor(ptx_cta *cta);
+ptx_tensor *grout_ptx__get_tensor(ptx_cta *owner);
 
 /* What a CTA may not leave allocated: called when its last warp ends. False with a fault. */
 bool grout_ptx__end_tensor(const ptx_context *context);

@@ -38,6 +38,7 @@ static bool tell_begun(ptx_order *order, uint32_t cta) {
 /* Room for a CTA of this number: they begin in their order, or nearly. */
 static bool reserve_cta(ptx_order *order, uint32_t cta) {
     const size_t more = cta < order->ctas.count ? 0 : cta + (size_t)1 - order->ctas.count;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): the items are pointers */
     if (!GROUT_ARRAY_RESERVE(&order->ctas, order->means.allocator, more)) {
         return false;
     }

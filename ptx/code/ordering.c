@@ -1,6 +1,6 @@
 /* ordering.c - the order and scope of an instruction, written or not. PTX ISA 9.1, 'ld', 'st',
  * 'atom', 'red', 'mbarrier', 'barrier.cluster', 'membar'. SPDX-License-Identifier: Apache-2.0 */
-#include "observe.h"
+#include "code.h"
 
 typedef struct ptx_default {
     ptx_op op;

@@ -1,8 +1,6 @@
-/* code.c - instructions as steps: planes for registers, addresses for variables, and
- * the decoders that ptx_ops.def names.
+/* code.c - what an entry reaches, planes for its registers and addresses for its variables.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "decoders.h"
-#include "observe.h"
+#include "code.h"
 
 #include <string.h>
 
@@ -10,18 +8,6 @@ enum {
     LOCAL_MAX = 512 * 1024, /* of a thread: CUDA C++ Programming Guide, 'Compute Capabilities' */
     PARAMETERS_MAX = 32764  /* PTX ISA 9.1, 'Kernel Function Parameters' */
 };
-
-#define PTX_OP(NAME, TEXT, LEAST, MOST, CLASSES, SECTION, ROUTINE) \
-    [PTX_OP_##NAME] = grout_ptx__decode_##ROUTINE,
-static ptx_decode_routine *const routines[PTX_OP_COUNT] = {
-    [PTX_OP_NONE] = grout_ptx__decode_NONE,
-#include "ptx_ops.def"
-};
-
-bool grout_ptx__decode_NONE(ptx_decoder *decoder) {
-    return grout_ptx__unknown(decoder, "the machine does not run '%s' yet",
-                              grout_ptx__get_op(decoder->inst->op)->text);
-}
 
 void grout_ptx__free_code(ptx_code *code) {
     if (code == NULL) {
@@ -273,50 +259,4 @@ ptx_code *grout_ptx__begin_code(const ptx_making *making) {
         return NULL;
     }
     return code;
-}
-
-/* ---- steps ---- */
-
-static bool decode_inst(ptx_decoder *decoder, uint32_t inst) {
-    ptx_code *code = decoder->code;
-    decoder->inst = &decoder->module->insts.items[inst];
-    if (!GROUT_ARRAY_RESERVE(&code->steps, code->allocator, 1)) {
-        return grout_diags_add_oom(decoder->diags);
-    }
-    decoder->step = &code->steps.items[code->steps.count++];
-    *decoder->step = (ptx_step){.inst = inst, .guard.is_sink = true};
-    if (decoder->inst->guard != PTX_NO_ID) {
-        decoder->step->guard = grout_ptx__get_register(decoder, decoder->inst->guard);
-        decoder->step->guard.is_negated = decoder->inst->is_guard_negated;
-    }
-    decoder->step->ordering = grout_ptx__decode_ordering(decoder);
-    return routines[decoder->inst->op](decoder);
-}
-
-static bool decode_function(ptx_decoder *decoder, grout_pulse *pulse) {
-    ptx_code *code = decoder->code;
-    const ptx_function *function = &decoder->module->functions.items[decoder->reached->function];
-    for (uint32_t i = 0; i < function->inst_count; i++) {
-        if (!grout_pulse__goes_on(pulse, 16) || !decode_inst(decoder, function->first_inst + i)) {
-            return false;
-        }
-    }
-    if (!GROUT_ARRAY_RESERVE(&code->steps, code->allocator, 1)) {
-        return grout_diags_add_oom(decoder->diags);
-    }
-    uint32_t last = function->first_inst + function->inst_count;
-    code->steps.items[code->steps.count++] = (ptx_step){
-        .run = grout_ptx__run_leave, .guard.is_sink = true, .inst = last > 0 ? last - 1 : 0};
-    return true;
-}
-
-bool grout_ptx__decode(const ptx_making *making, ptx_code *code) {
-    ptx_decoder decoder = {.code = code, .module = making->module, .diags = making->diags};
-    for (size_t i = 0; i < code->reached.count; i++) {
-        decoder.reached = &code->reached.items[i];
-        if (!decode_function(&decoder, making->pulse)) {
-            return false;
-        }
-    }
-    return true;
 }

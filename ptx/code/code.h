@@ -1,4 +1,4 @@
-/* code.h - instructions decoded into steps, and what decoders use.
+/* code.h - the steps of an entry, and what makes them of its instructions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_PTX_CODE_H
 #define GROUT_PTX_CODE_H
@@ -107,9 +107,6 @@ typedef struct ptx_making {
 /* What the entry reaches, with a place for each register and variable but those of global and
  * constant space. NULL with diagnostics, or where the pulse is over. */
 ptx_code *grout_ptx__begin_code(const ptx_making *making);
-/* Its steps, once all variables have their places. False with diagnostics, or where the pulse is
- * over. */
-bool grout_ptx__decode(const ptx_making *making, ptx_code *code);
 void grout_ptx__free_code(ptx_code *code);
 /* The first step of a function, which the code reaches. */
 uint32_t grout_ptx__get_first_step(const ptx_code *code, uint32_t function);
@@ -167,5 +164,7 @@ bool grout_ptx__has(const ptx_decoder *decoder, ptx_word_id id);
 bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out);
 /* The i-th type of the instruction; PTX_WORD_NONE if there are not so many. */
 uint16_t grout_ptx__type(const ptx_decoder *decoder, uint32_t i);
+/* .relaxed.gpu and its like; what an instruction means that does not say it. */
+ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);
 
 #endif
