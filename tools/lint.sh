@@ -55,6 +55,7 @@ lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sourc
 lint "operations by their columns (tools/lint_ops.py)" python3 tools/lint_ops.py
 lint "structs that are state (tools/lint_state.py)" python3 tools/lint_state.py
 lint "bounds are listed (tools/lint_limits.py)" python3 tools/lint_limits.py
+lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loops.py
 lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "shell scripts (shellcheck)" shell

@@ -107,7 +107,7 @@ typedef struct grout_launch {
     uint64_t seed;
     uint32_t pct_depth; /* GROUT_SCHEDULE_PCT: 1 or more */
     uint32_t sm_count;  /* of the GPU; 0: GROUT_SMS_DEFAULT */
-    uint32_t resident;  /* CTAs that fit on the GPU at once; 0: worked out */
+    uint32_t resident;  /* CTAs that fit on the GPU at once, at most 65,536; 0: worked out */
     /*
      * OS threads that may run clusters at the same time; 0: one. Values, events' meaning and
      * reports are those of one worker for every number. Several are used only where no cluster can

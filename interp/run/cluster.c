@@ -13,6 +13,9 @@
 
 #include <string.h>
 
+/* What a CTA takes to begin, in the work of elements, and each so many bytes of its state. */
+enum { BEGIN_WORK = 1024, BYTES_AN_ELEMENT = 64 };
+
 /* ---- beginning --------------------------------------------------------------------------------
  */
 
@@ -89,14 +92,19 @@ static bool is_begun(const grout_machine *machine, uint32_t slot) {
            ((const grout_cluster *)(const void *)machine->slots[slot])->is_begun != 0;
 }
 
-void grout_cluster__begin_all(grout_machine *machine) {
+bool grout_cluster__begin_all(grout_machine *machine) {
     int64_t clusters = machine->plan->cta_count / machine->plan->shape.cta_count;
+    const uint64_t begin_work =
+        (BEGIN_WORK + machine->at.size / BYTES_AN_ELEMENT) * machine->plan->shape.cta_count;
+    bool is_good = true;
     for (uint32_t slot = 0;
-         slot < machine->slot_count && machine->run.facts.next_cluster < clusters; slot++) {
-        if (!is_begun(machine, slot) && !begin_cluster(machine, slot)) {
-            return;
-        }
+         slot < machine->slot_count && machine->run.facts.next_cluster < clusters && is_good;
+         slot++) {
+        const bool begins = !is_begun(machine, slot);
+        is_good = (!begins || begin_cluster(machine, slot)) &&
+                  grout_machine__goes_on(machine, begins ? begin_work : 1);
     }
+    return is_good;
 }
 
 /* ---- ends -------------------------------------------------------------------------------------

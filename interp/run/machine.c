@@ -343,9 +343,8 @@ static grout_run_status run(grout_machine *machine, uint64_t max_steps, grout_di
     while (machine->run.facts.begun > 0 ||
            machine->run.facts.next_cluster * machine->plan->shape.cta_count <
                machine->plan->cta_count) {
-        grout_cluster__begin_all(machine);
-        if (machine->run.has_failed) {
-            return end_run(machine, GROUT_RUN_FAILED, diags);
+        if (!grout_cluster__begin_all(machine)) {
+            return end_run(machine, machine->run.status, diags);
         }
         if (!grout_machine__run(machine, limit)) {
             return machine->run.status == GROUT_RUN_PAUSED

@@ -15,7 +15,8 @@
 #define SM_LANES     2048
 #define SM_REGISTERS 65536
 #define SM_CTAS      32
-#define THREAD_WARPS 4 /* registers are given to an SM's four parts alike */
+#define THREAD_WARPS 4     /* registers are given to an SM's four parts alike */
+#define RESIDENT_MAX 65536 /* whatever is asked for: 2,048 SMs would have room for so many */
 
 static int64_t get_least(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -54,5 +55,6 @@ int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch
     if (plan->hands_out && launch->resident == 0 && launch->sm_count == 0) {
         clusters = get_least(clusters, get_beginners(plan));
     }
+    clusters = get_least(clusters, RESIDENT_MAX / plan->shape.cta_count);
     return clusters < 1 ? 1 : clusters;
 }

@@ -35,8 +35,9 @@ bool grout_observed__save(grout_observed *observed, const grout_machine *machine
 bool grout_observed__restore(const grout_observed *observed);
 void grout_observed__free(grout_observed *observed);
 
-/* cluster.c: begins clusters as long as there is room; ends those whose CTAs have ended. */
-void grout_cluster__begin_all(grout_machine *machine);
+/* cluster.c: begins clusters as long as there is room (false: without memory, or the run stops);
+ * ends those whose CTAs have ended. */
+bool grout_cluster__begin_all(grout_machine *machine);
 void grout_cluster__end_all(grout_machine *machine);
 /* The last thread of the CTA has exited. */
 void grout_cluster__end_cta(const grout_cta *cta);
@@ -46,6 +47,9 @@ int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch
 
 /* scheduler.c: runs until a CTA or all have ended (true) or the run stops (false, status set). */
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
+/* The same file: adds work beside the ops, in elements, and asks the launch now and then whether to
+ * go on. False: the run stops, status set. */
+bool grout_machine__goes_on(grout_machine *machine, uint64_t work);
 /* deadlock.c: nothing can run. */
 void grout_machine__publish_deadlock(grout_machine *machine);
 

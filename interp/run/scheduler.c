@@ -20,7 +20,9 @@
 
 #include <string.h>
 
-#define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
+/* Between two calls of progress(): 1024 ops, or as many elements as take no longer. */
+#define OP_WORK    UINT64_C(128)
+#define ASKED_EACH (1024 * OP_WORK)
 
 /* ---- who runs next ------------------------------------------------------------------------------
  * Actors are numbered over all slots: slot by slot, CTA by CTA.
@@ -217,7 +219,13 @@ static bool stop_at_limit(const grout_cta *cta, uint32_t thread, const grout_ins
     return stop(machine, GROUT_RUN_STEP_LIMIT);
 }
 
+/* What has been done so far, in elements. A snapshot sets it back; that asks once more. */
+static inline uint64_t get_work(const grout_machine *machine) {
+    return machine->run.stats.work + machine->run.stats.steps * OP_WORK;
+}
+
 static bool make_progress(grout_machine *machine) {
+    machine->asked_at = get_work(machine);
     if (machine->launch.progress == NULL) {
         return true;
     }
@@ -226,6 +234,11 @@ static bool make_progress(grout_machine *machine) {
                                .steps = machine->run.stats.steps};
     return machine->launch.progress(machine->launch.payload, &progress) ||
            stop(machine, GROUT_RUN_INTERRUPTED);
+}
+
+bool grout_machine__goes_on(grout_machine *machine, uint64_t work) {
+    machine->asked_at -= work;
+    return get_work(machine) - machine->asked_at < ASKED_EACH || make_progress(machine);
 }
 
 /* Whether the instruction has only looked. */
@@ -272,7 +285,6 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
     while (run->current == number) {
-        uint64_t before = machine->run.stats.steps;
         const grout_inst *inst = grout_plan__inst(machine->plan, own->pc);
         uint32_t pc = own->pc;
         if (!inst->is_silent && machine->run.stats.steps >= limit) {
@@ -306,8 +318,7 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
         if (machine->run.has_failed) {
             return stop(machine, GROUT_RUN_FAILED);
         }
-        if (machine->run.stats.steps / PROGRESS_STEPS != before / PROGRESS_STEPS &&
-            !make_progress(machine)) {
+        if (!grout_machine__goes_on(machine, 0)) {
             return false;
         }
     }
@@ -336,6 +347,9 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
         if (machine->run.facts.current == 0) {
             grout_spin__let_out(machine);
             machine->run.facts.current = choose(machine);
+            if (!grout_machine__goes_on(machine, machine->slot_count)) { /* that were looked at */
+                return false;
+            }
         }
         if (machine->run.facts.current == 0) {
             if (finish_flights(machine)) {

@@ -205,8 +205,7 @@ static void free_worker(const crew *it, worker *own) {
 
 static bool run_cluster(grout_machine *machine, int64_t index) {
     machine->run.facts.next_cluster = index;
-    grout_cluster__begin_all(machine);
-    if (machine->run.has_failed || !grout_machine__run(machine, UINT64_MAX)) {
+    if (!grout_cluster__begin_all(machine) || !grout_machine__run(machine, UINT64_MAX)) {
         return false;
     }
     grout_cluster__end_all(machine);

@@ -389,6 +389,7 @@ struct grout_machine {
     grout_chain_run *chain_runs; /* the steps of the chain that runs */
     uint64_t step_limit;         /* of all steps: where this run stops at the latest */
     bool is_stopped;             /* an extern said stop: the run is over */
+    uint64_t asked_at;           /* work when the launch was asked whether to go on: scheduler.c */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */

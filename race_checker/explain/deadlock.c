@@ -10,6 +10,8 @@
  */
 #include "deadlock.h"
 
+#include "alloc.h"
+#include "array.h"
 #include "explain.h"
 #include "invariant.h"
 #include "phases.h"
@@ -403,14 +405,38 @@ static bool has_own_leader(const grout_deadlock *text, const grout_thread_fact *
     return first.object == 0 || is_led(text, &first) == is_led(text, &second);
 }
 
-static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
-    for (uint32_t t = 0; t < index; t++) {
-        if (is_alike(&text->threads[t], &text->threads[index]) &&
-            has_own_leader(text, &text->threads[t], &text->threads[index])) {
+/* Blocked threads that speak for themselves, in their order; and of those, the ones that speak for
+ * others, too. */
+typedef struct speakers {
+    GROUT_ARRAY(uint32_t) all, of_others;
+} speakers;
+
+static bool is_spoken_for(const grout_deadlock *text, const speakers *it, uint32_t index) {
+    for (size_t i = 0; i < it->of_others.count; i++) {
+        const grout_thread_fact *other = &text->threads[it->of_others.items[i]];
+        if (is_alike(other, &text->threads[index]) &&
+            has_own_leader(text, other, &text->threads[index])) {
             return true;
         }
     }
     return false;
+}
+
+static void find_speakers(grout_deadlock *text, speakers *it) {
+    for (uint32_t t = 0; t < text->thread_count && text->done; t++) {
+        const grout_thread_fact *thread = &text->threads[t];
+        if (!grout_thread_fact__is_blocked(thread) || is_spoken_for(text, it, t)) {
+            continue;
+        }
+        const bool is_of_others = is_alike(thread, thread);
+        text->done = GROUT_ARRAY_RESERVE(&it->all, text->checker->allocator, 1) &&
+                     GROUT_ARRAY_RESERVE(&it->of_others, text->checker->allocator, 1);
+        if (text->done) {
+            it->all.items[it->all.count++] = t;
+            it->of_others.items[it->of_others.count] = t;
+            it->of_others.count += is_of_others ? 1 : 0;
+        }
+    }
 }
 
 /* Keeps who waits for whom, for the picture. */
@@ -469,10 +495,12 @@ static void explain_thread(grout_deadlock *text, uint32_t index) {
 /* The threads that stand where the root does, then the others. */
 static void explain_threads(grout_deadlock *text, const grout_thread_fact *root) {
     uint32_t groups = 0, left = 0;
+    speakers it = {0};
+    find_speakers(text, &it);
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t t = 0; t < text->thread_count; t++) {
-            if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t) ||
-                is_alike(&text->threads[t], root) != (pass == 0)) {
+        for (size_t i = 0; i < it.all.count; i++) {
+            const uint32_t t = it.all.items[i];
+            if (is_alike(&text->threads[t], root) != (pass == 0)) {
                 continue;
             }
             if (groups++ < GROUT_BLOCKED_MAX) {
@@ -482,6 +510,8 @@ static void explain_threads(grout_deadlock *text, const grout_thread_fact *root)
             }
         }
     }
+    grout__free(it.all.items);
+    grout__free(it.of_others.items);
     if (left > 0) {
         grout_text sentence = {.allocator = text->checker->allocator};
         grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_PLACES, &(grout_words){.number = left});

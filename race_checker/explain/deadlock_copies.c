@@ -37,11 +37,16 @@ static bool may_come(const grout_deadlock *text, const grout_thread_fact *thread
 /* Whether a thread of the CTA may still come to a copy for the barrier: it waits for something
  * else, and the copy is not what is missing. */
 static bool is_ahead(const grout_deadlock *text, uint32_t cta, grout_object_id barrier) {
+    const grout_thread_fact *begin = text->threads, *end = begin + text->thread_count;
+    while (begin < end && begin->origin.cta != cta) { /* those of a CTA stand beside each other */
+        begin++;
+    }
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         const bool is_copy = grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
                              find_barrier(text, i) == barrier;
-        for (uint32_t t = 0; t < text->thread_count && is_copy; t++) {
-            if (text->threads[t].origin.cta == cta && may_come(text, &text->threads[t], i)) {
+        for (const grout_thread_fact *it = begin; is_copy && it < end && it->origin.cta == cta;
+             it++) {
+            if (may_come(text, it, i)) {
                 return true;
             }
         }

@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-    KINDS_MAX = 8,     /* reasons of an op that are told apart */
-    SENTENCE_MAX = 170 /* bytes after which no other reason is begun */
+    KINDS_MAX = 8,             /* reasons of an op that are told apart */
+    SENTENCE_MAX = 170,        /* bytes after which no other reason is begun */
+    OMISSIONS_LOOKED = 1 << 22 /* ops and threads that are asked who left something out */
 };
 
 /* ---- turns ---- */
@@ -290,12 +291,15 @@ typedef struct omission {
     const grout_thread_fact *thread; /* NULL: there is none */
     grout_op_id op;
     int32_t turn;
+    uint32_t looked; /* for it so far */
 } omission;
 
 static void look_for_omission(const grout_deadlock *text, const grout_thread_fact *waiting,
                               omission *first) {
     grout_need need = grout_deadlock__get_need(text, waiting);
-    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+    for (grout_op_id i = 1;
+         i < grout_module_get_op_count(text->module) && first->looked < OMISSIONS_LOOKED; i++) {
+        first->looked++;
         if (!grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) ||
             !grout_deadlock__needs(text, &need, i)) {
             continue;
@@ -305,18 +309,19 @@ static void look_for_omission(const grout_deadlock *text, const grout_thread_fac
             int32_t turn = 0;
             if (is_candidate(text, &need, i, other) && find_gap(text, other, i, &turn) &&
                 (!first->thread || turn < first->turn)) {
-                *first = (omission){other, i, turn};
+                *first = (omission){other, i, turn, first->looked};
             }
         }
+        first->looked += text->thread_count;
     }
 }
 
 /* "thread wg=0 breaks the chain: it goes past the barrier_arrive at line 13 at %i=1, and waits at
  * line 15" */
 void grout_deadlock__explain_break(grout_deadlock *text) {
-    omission first = {NULL, 0, 0};
+    omission first = {.thread = NULL};
     grout_text sentence = {.allocator = text->checker->allocator};
-    for (uint32_t t = 0; t < text->thread_count; t++) {
+    for (uint32_t t = 0; t < text->thread_count && first.looked < OMISSIONS_LOOKED; t++) {
         if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op) {
             look_for_omission(text, &text->threads[t], &first);
         }

@@ -28,7 +28,17 @@ from limit import SECONDS
 
 NO_NVRTC = "nvrtc-missing"
 MADE = {"fix_budget_ignored_20000_lines.grout":
-        lambda: 'require 1 == 1, "a"\n' * 20000 + "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n}\n"}
+        lambda: 'require 1 == 1, "a"\n' * 20000 + "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n}\n",
+        "large_operations.grout":
+        lambda: "kernel @k(%x: in gmem f32[1048576], %y: out gmem f32[1048576])\n{\n  %a = load %x\n  for %i in 0..1000000 {\n"
+                "    store %y, (exp (sin (tanh (pow %a, %a))))\n  }\n}\n",
+        "large_products.grout":
+        lambda: "kernel @k(%x: in gmem f32[1024, 1024], %y: inout gmem f32[1024, 1024])\n{\n  %a = load %x\n"
+                "  for %i in 0..1000000 {\n    store %y, (mma %a, %a, %a)\n  }\n}\n",
+        "deadlock_of_20000_ctas.grout":
+        lambda: "const G = 20000\nkernel @k(%y: inout gmem i32[1]) grid(g = G)\n{\n  scratch %u : semaphore[1] global\n"
+                "  scratch %v : semaphore[1] global\n  if (lt (load %y[0]), 5) {\n    semaphore_wait %u[0], 1\n"
+                "    semaphore_signal %v[0], 1\n  } else {\n    semaphore_wait %v[0], 1\n    semaphore_signal %u[0], 1\n  }\n}\n"}
 Row = collections.namedtuple("Row", "file command codes seconds must must_not why")
 
 

@@ -148,6 +148,12 @@ def residents():
         yield text, [], code, words
 
 
+def residents_most():
+    text = kernel("%y: out gmem i32[1]) grid(g = 65537)", "scratch %u : semaphore[1] global", "if (eq (axis_index g), 65536) {",
+                  "  semaphore_signal %u[0], 65537", "}", "semaphore_wait %u[0], 1")
+    yield text, ["--resident", "1000000"], FINDING, "65536 CTAs fit on the GPU at once"
+
+
 def stores():
     """200 stores that engines may not see yet, and 200 copies in flight."""
     commits = ["commit_smem", "commit_gmem"]
@@ -283,7 +289,7 @@ def more_steps():
 LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
           wgmmas, tcgen05, threads, explored, second_look, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
           check_values, delays)
-SLOW = (rivals, more_steps)
+SLOW = (rivals, more_steps, residents_most)
 
 
 def call(grout, text, options):
