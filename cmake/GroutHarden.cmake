@@ -32,12 +32,11 @@ function(grout__find_fortify_level out_variable)
 endfunction()
 
 # In the rooms that run operations and follow them, canaries are in functions with an array of characters alone: with all
-# that -strong takes in, a check is 0.9 % slower (docs/performance.md, "Hardened builds"). -fno-plt: with BIND_NOW the table
-# of the linker is complete before anything runs, and calls go through it without a detour.
+# that -strong takes in, a check is 0.9 % slower (docs/performance.md, "Hardened builds").
 function(grout__harden)
     set(canaries "$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_OPERATIONS>>,-fstack-protector,-fstack-protector-strong>")
     set(flags "")
-    grout__add_if_known(flags -fstack-clash-protection -fno-plt)
+    grout__add_if_known(flags -fstack-clash-protection)
     check_c_compiler_flag(-fstack-protector-strong grout_has_stack_protector)
     if(grout_has_stack_protector)
         list(APPEND flags ${canaries})
