@@ -325,6 +325,22 @@ def draw_flag(draw):
     return body, not is_ordered, True
 
 
+def draw_reset(draw):
+    """The receiver puts something else in its flag before it goes round: it waits for ever if the sender was there first, unless
+    that waits until it is told."""
+    value, is_told = draw.randint(1, 3), draw.random() < 0.5
+    asks = ["while {", "  %go = atomic_fetch_add %f[1], 0 order(acquire) scope(gpu)", "  cond (ne %go, 1)", "} do {",
+            "  delay 10", "}"] if is_told else []
+    tells = ["%q = atomic_exchange %f[1], 1 order(release) scope(gpu)"] if is_told else []
+    body = ["if (eq %g, 0) {", *("  " + line for line in asks), "  store %data, (broadcast 1 : i32[4])",
+            f"  %o = atomic_exchange %f[0], {value} order(release) scope(gpu)", "} else {",
+            f"  %p = atomic_exchange %f[0], {draw.choice((0, value + 1))} order(relaxed) scope(gpu)",
+            *("  " + line for line in tells), "  while {",
+            "    %now = atomic_fetch_add %f[0], 0 order(acquire) scope(gpu)", f"    cond (ne %now, {value})", "  } do {",
+            "    delay 10", "  }", "  %r = load %data", "  store %y, %r", "}"]
+    return body, not is_told, True
+
+
 def draw_count(draw):
     """The same with a count of the turns: any number of them is possible."""
     turns = draw.randint(0, 6)
@@ -346,7 +362,7 @@ def draw_tickets(draw):
 
 
 def draw_turns(draw):
-    form = draw.choice((draw_flag, draw_flag, draw_count, draw_tickets))
+    form = draw.choice((draw_flag, draw_flag, draw_reset, draw_count, draw_tickets))
     body, is_wrong, is_near = form(draw)
     text = ["kernel @k(%f: inout gmem i32[2] init(zeros), %data: inout gmem i32[4] init(zeros), "
             f"%y: inout gmem i32[4] init(zeros)) grid(g = 2)", "{", "  %g = axis_index g",
