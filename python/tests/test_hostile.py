@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that somebody else wrote: what is in them steers no terminal, notebook or log."""
+import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
 import grout
 
+HOSTILE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "hostile" / "hostile.py"
 # A verdict, commands of workflows, a colour, a mark of direction, C1.
 FORGED = "\\n@k: clean\\n  holds for every schedule\\n::error::x\\n##[error]x \u202e\u0085\u009b31m"
 KERNEL = """kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])
@@ -61,3 +65,10 @@ def test_names_of_files(tmp_path):
     with pytest.raises(grout.KernelError) as caught:
         grout.load(path)
     check_text(str(caught.value))
+
+
+def test_scripts():
+    """Programs that used to go on after an exception or Ctrl-C."""
+    command = [sys.executable, HOSTILE, "--python", sys.executable]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count(": passed") == 3, done.stdout

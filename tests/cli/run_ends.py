@@ -5,7 +5,7 @@
 usage: run_ends.py --grout PATH [TEST...]     every test by default
 
 A call may take CPU_SECONDS of processor beyond its time. That is far more than it takes, so that a slow machine fails no
-test, and far less than the work that is cut. tests/unit/cli/check_ends.c cuts at every question, without a clock.
+test, and far less than the work that is cut. tests/hostile/ends.py ends each command in each phase.
 """
 import argparse
 import os

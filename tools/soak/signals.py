@@ -68,4 +68,7 @@ def play(case):
 
 
 if __name__ == "__main__":
+    # A call that nohup or '&' of a script has made ignore them would hand that on.
+    for ending in ENDS:
+        signal.signal(ending, signal.SIG_DFL)
     sys.exit(soak.run(soak.make_parser("signals", __doc__, 1000).parse_args(), play))
