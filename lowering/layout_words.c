@@ -8,26 +8,20 @@
 #include "layout.h"
 
 #include "invariant.h"
+#include "list_reader.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     ROWS_MAX = 20, /* of one list */
-    COLUMNS_MAX = GROUT_RANK_MAX,
     NUMBER_MAX = 1 << 18
 };
 
-/* A number, a list of numbers, or a list of lists. */
-typedef struct list {
-    bool is_there;
-    uint32_t count;
-    uint32_t lengths[ROWS_MAX]; /* of its lists; 0: a number, in the first column */
-    int32_t numbers[ROWS_MAX][COLUMNS_MAX];
-} list;
+_Static_assert((int)ROWS_MAX <= (int)GROUT_LIST_ROWS &&
+                   (int)GROUT_RANK_MAX <= (int)GROUT_LIST_COLUMNS,
+               "a list has room for so many");
 
 typedef enum key {
     VEC,
@@ -49,122 +43,48 @@ static const char *const names[KEY_COUNT] = {
     "alignment",    "shape"};
 
 typedef struct reader {
-    const char *at;
-    list lists[KEY_COUNT];
+    grout_list_reader text;
+    grout_list lists[KEY_COUNT];
     grout_layout_spec *spec;
     uint8_t rank;                  /* dimensions that the layout speaks of: the last ones */
     uint8_t bits;                  /* of their elements' row-major number */
     uint8_t shift[GROUT_RANK_MAX]; /* by dimension of the array: its first bit in that number */
-    grout_layout_problem *problem;
-    bool ok;
 } reader;
-
-static bool fail(reader *r, const char *format, ...) GROUT_PRINTF(2, 3);
-static bool fail(reader *r, const char *format, ...) {
-    va_list arguments;
-    if (r->ok) {
-        va_start(arguments, format);
-        (void)vsnprintf(r->problem->text, sizeof r->problem->text, format, arguments);
-        va_end(arguments);
-    }
-    r->ok = false;
-    return false;
-}
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static bool accept(reader *r, const char *text) {
-    while (isspace((unsigned char)*r->at)) {
-        r->at++;
-    }
-    const size_t size = strlen(text);
-    if (strncmp(r->at, text, size) != 0) {
-        return false;
-    }
-    r->at += size;
-    return true;
-}
-
-static bool accept_open(reader *r) {
-    return accept(r, "(") || accept(r, "[");
-}
-
-static bool accept_close(reader *r) {
-    return accept(r, ")") || accept(r, "]");
-}
-
-static bool read_number(reader *r, int32_t *number_out) {
-    int32_t number = 0;
-    (void)accept(r, "");
-    if (!isdigit((unsigned char)*r->at)) {
-        return fail(r, "a number is missing at '%.20s'", r->at);
-    }
-    for (; isdigit((unsigned char)*r->at); r->at++) {
-        number = number > NUMBER_MAX ? number : 10 * number + (*r->at - '0');
-    }
-    *number_out = number;
-    return number <= NUMBER_MAX || fail(r, "a number is larger than %d", NUMBER_MAX);
-}
-
-static bool read_entry(reader *r, list *l) {
-    if (l->count == ROWS_MAX) {
-        return fail(r, "a list has more than %d entries", ROWS_MAX);
-    }
-    const uint32_t row = l->count++;
-    if (!accept_open(r)) {
-        return read_number(r, &l->numbers[row][0]);
-    }
-    while (r->ok && !accept_close(r)) {
-        if (l->lengths[row] == COLUMNS_MAX) {
-            return fail(r, "a list has more than %d numbers", COLUMNS_MAX);
-        }
-        (void)read_number(r, &l->numbers[row][l->lengths[row]++]);
-        (void)accept(r, ",");
-    }
-    return r->ok;
-}
-
-static bool read_list(reader *r, list *l) {
-    l->is_there = true;
-    if (!accept_open(r)) {
-        return read_entry(r, l);
-    }
-    while (r->ok && !accept_close(r)) {
-        (void)read_entry(r, l);
-        (void)accept(r, ",");
-    }
-    return r->ok;
-}
 
 static bool read_key(reader *r) {
     for (uint32_t k = 0; k < KEY_COUNT; k++) {
-        const char *before = r->at;
-        if (accept(r, names[k]) && accept(r, "=")) {
+        const char *before = r->text.at;
+        if (grout_list__accept(&r->text, names[k]) && grout_list__accept(&r->text, "=")) {
             if (r->lists[k].is_there) {
-                return fail(r, "%s stands twice", names[k]);
+                return grout_list__fail(&r->text, "%s stands twice", names[k]);
             }
-            return read_list(r, &r->lists[k]) && (accept(r, ",") || true);
+            return grout_list__read(&r->text, &r->lists[k]) &&
+                   (grout_list__accept(&r->text, ",") || true);
         }
-        r->at = before;
+        r->text.at = before;
     }
-    return fail(r,
-                "'%.20s' is none of vec, per_phase, max_phase, interval_padding_pairs, "
-                "offset_bases, order, block_bases, cga_layout, alignment, shape",
-                r->at);
+    return grout_list__fail(&r->text,
+                            "'%.20s' is none of vec, per_phase, max_phase, interval_padding_pairs, "
+                            "offset_bases, order, block_bases, cga_layout, alignment, shape",
+                            r->text.at);
 }
 
 /* 'PaddedSharedLayout(..)', or what stands inside alone. */
 static bool read_text(reader *r) {
-    const bool is_named = accept(r, "SwizzledSharedLayout(") || accept(r, "PaddedSharedLayout(") ||
-                          accept(r, "SharedLinearLayout(");
-    while (r->ok && accept(r, "") && *r->at != '\0' && *r->at != ')') {
+    const bool is_named = grout_list__accept(&r->text, "SwizzledSharedLayout(") ||
+                          grout_list__accept(&r->text, "PaddedSharedLayout(") ||
+                          grout_list__accept(&r->text, "SharedLinearLayout(");
+    while (r->text.ok && grout_list__accept(&r->text, "") && *r->text.at != '\0' &&
+           *r->text.at != ')') {
         (void)read_key(r);
     }
-    if (is_named && !accept(r, ")")) {
-        return fail(r, "the layout lacks its closing bracket");
+    if (is_named && !grout_list__accept(&r->text, ")")) {
+        return grout_list__fail(&r->text, "the layout lacks its closing bracket");
     }
-    (void)accept(r, "");
-    return r->ok && (*r->at == '\0' || fail(r, "'%.20s' stands after the layout", r->at));
+    (void)grout_list__accept(&r->text, "");
+    return r->text.ok &&
+           (*r->text.at == '\0' ||
+            grout_list__fail(&r->text, "'%.20s' stands after the layout", r->text.at));
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -185,25 +105,28 @@ static uint8_t get_first(const reader *r) {
 
 /* The dimensions that it speaks of: all, or the last ones, before which slots stand. */
 static bool find_rank(reader *r) {
-    const list *order = &r->lists[ORDER], *bases = &r->lists[OFFSET_BASES];
+    const grout_list *order = &r->lists[ORDER], *bases = &r->lists[OFFSET_BASES];
     const uint32_t rank = order->is_there    ? order->count
                           : bases->count > 0 ? bases->lengths[0]
                                              : r->spec->rank;
     if (rank < 1 || rank > r->spec->rank) {
-        return fail(r, "it has %" PRIu32 " dimensions, and the array %d", rank, r->spec->rank);
+        return grout_list__fail(&r->text, "it has %" PRIu32 " dimensions, and the array %d", rank,
+                                r->spec->rank);
     }
     r->rank = (uint8_t)rank;
     uint32_t bits = 0;
     for (uint8_t dim = get_first(r); dim < r->spec->rank; dim++) {
         const uint32_t more = get_bits(r->spec->dims[dim]);
         if (more == UINT32_MAX) {
-            return fail(r, "dimension %d has %" PRId64 " elements, and not a power of two", dim,
-                        r->spec->dims[dim]);
+            return grout_list__fail(&r->text,
+                                    "dimension %d has %" PRId64 " elements, and not a power of two",
+                                    dim, r->spec->dims[dim]);
         }
         bits += more;
     }
     if (bits + get_bits(r->spec->element_bytes) > GROUT_ADDRESS_BITS_MAX) {
-        return fail(r, "it spans %" PRIu32 " bits of elements, more than SMEM has", bits);
+        return grout_list__fail(&r->text,
+                                "it spans %" PRIu32 " bits of elements, more than SMEM has", bits);
     }
     r->bits = (uint8_t)bits;
     return true;
@@ -227,14 +150,15 @@ static void set_order(reader *r, const uint8_t *order) {
 }
 
 static bool read_order(reader *r) {
-    const list *l = &r->lists[ORDER];
+    const grout_list *l = &r->lists[ORDER];
     uint8_t order[GROUT_RANK_MAX] = {0};
     bool is_taken[GROUT_RANK_MAX] = {false};
     for (uint8_t k = 0; k < r->rank; k++) {
         const int32_t dim = l->is_there ? l->numbers[k][0] : r->rank - 1 - k;
         if (dim >= r->rank || is_taken[dim] || (l->is_there && l->lengths[k] > 0)) {
-            return fail(r, "order takes each of the dimensions 0 to %d once, the fastest first",
-                        r->rank - 1);
+            return grout_list__fail(
+                &r->text, "order takes each of the dimensions 0 to %d once, the fastest first",
+                r->rank - 1);
         }
         is_taken[dim] = true;
         order[k] = (uint8_t)dim;
@@ -260,13 +184,14 @@ static void set_images(reader *r, const uint32_t *images) {
 
 /* A number that is a power of two, of a key that has to be there. */
 static bool take_power(reader *r, key which, int32_t *number_out) {
-    const list *l = &r->lists[which];
+    const grout_list *l = &r->lists[which];
     if (!l->is_there || l->count != 1 || l->lengths[0] > 0) {
-        return fail(r, "%s is missing, a number", names[which]);
+        return grout_list__fail(&r->text, "%s is missing, a number", names[which]);
     }
     *number_out = l->numbers[0][0];
     return get_bits(*number_out) != UINT32_MAX ||
-           fail(r, "%s is %" PRId32 ", and not a power of two", names[which], *number_out);
+           grout_list__fail(&r->text, "%s is %" PRId32 ", and not a power of two", names[which],
+                            *number_out);
 }
 
 /* Runs of vec elements of a row are exchanged by the row's phase. */
@@ -278,7 +203,7 @@ static bool read_swizzled(reader *r) {
         return false;
     }
     if (r->rank < 2 && max_phase > 1) {
-        return fail(r, "phases are those of rows, and it has one dimension");
+        return grout_list__fail(&r->text, "phases are those of rows, and it has one dimension");
     }
     const uint8_t *stored = r->spec->permutation + r->spec->rank - 1u; /* the fastest */
     const int64_t cols = r->spec->dims[stored[0]];
@@ -297,10 +222,11 @@ static bool read_swizzled(reader *r) {
 
 /* Elements left free after every so many. */
 static bool read_padded(reader *r) {
-    const list *l = &r->lists[PADS];
+    const grout_list *l = &r->lists[PADS];
     grout_layout_spec *spec = r->spec;
     if (l->count < 1 || l->count > GROUT_PADS_MAX) {
-        return fail(r, "interval_padding_pairs has 1 to %d pairs", GROUT_PADS_MAX);
+        return grout_list__fail(&r->text, "interval_padding_pairs has 1 to %d pairs",
+                                GROUT_PADS_MAX);
     }
     if (!read_order(r)) {
         return false;
@@ -309,15 +235,17 @@ static bool read_padded(reader *r) {
         const int32_t interval = l->numbers[k][0], padding = l->numbers[k][1];
         if (l->lengths[k] != 2 || get_bits(interval) == UINT32_MAX ||
             get_bits(padding) == UINT32_MAX) {
-            return fail(r, "pair %" PRIu32 " is no interval and padding, powers of two", k);
+            return grout_list__fail(
+                &r->text, "pair %" PRIu32 " is no interval and padding, powers of two", k);
         }
         if (interval > 1 << r->bits) {
-            return fail(r, "an interval of %" PRId32 " elements, and it has %d", interval,
-                        1 << r->bits);
+            return grout_list__fail(&r->text, "an interval of %" PRId32 " elements, and it has %d",
+                                    interval, 1 << r->bits);
         }
         for (uint32_t before = 0; before < k; before++) {
             if (l->numbers[before][0] == interval) {
-                return fail(r, "the interval %" PRId32 " stands twice", interval);
+                return grout_list__fail(&r->text, "the interval %" PRId32 " stands twice",
+                                        interval);
             }
         }
         spec->pad_interval[k] = (int64_t)interval * spec->element_bytes;
@@ -330,7 +258,7 @@ static bool read_padded(reader *r) {
 /* The dimension that an earlier base leads along is the faster one: then more bytes stay together.
  */
 static void order_by_bases(reader *r) {
-    const list *l = &r->lists[OFFSET_BASES];
+    const grout_list *l = &r->lists[OFFSET_BASES];
     uint8_t order[GROUT_RANK_MAX] = {0}, count = 0;
     bool is_taken[GROUT_RANK_MAX] = {false};
     for (uint32_t k = 0; k < l->count; k++) {
@@ -351,18 +279,20 @@ static void order_by_bases(reader *r) {
 
 /* The place that a base leads to, as the bits of a row-major number. */
 static bool read_base(reader *r, uint32_t k, uint32_t *place_out) {
-    const list *l = &r->lists[OFFSET_BASES];
+    const grout_list *l = &r->lists[OFFSET_BASES];
     const uint8_t first = get_first(r);
     *place_out = 0;
     if (l->lengths[k] != r->rank) {
-        return fail(r, "offset_bases: base %" PRIu32 " has not %d numbers", k, r->rank);
+        return grout_list__fail(&r->text, "offset_bases: base %" PRIu32 " has not %d numbers", k,
+                                r->rank);
     }
     for (uint8_t dim = 0; dim < r->rank; dim++) {
         if (l->numbers[k][dim] >= r->spec->dims[first + dim]) {
-            return fail(r,
-                        "offset_bases: base %" PRIu32 " leads to %" PRId32 " in dimension %d, "
-                        "which has %" PRId64 " elements",
-                        k, l->numbers[k][dim], first + dim, r->spec->dims[first + dim]);
+            return grout_list__fail(&r->text,
+                                    "offset_bases: base %" PRIu32 " leads to %" PRId32
+                                    " in dimension %d, "
+                                    "which has %" PRId64 " elements",
+                                    k, l->numbers[k][dim], first + dim, r->spec->dims[first + dim]);
         }
         *place_out |= (uint32_t)l->numbers[k][dim] << r->shift[first + dim];
     }
@@ -379,20 +309,22 @@ static bool fail_doubled(reader *r, uint32_t which) {
                                      size == 0 ? "" : ", ", k);
         }
     }
-    return fail(r,
-                "offset_bases: bases %s cancel out, so one element has several addresses and "
-                "another none",
-                text);
+    return grout_list__fail(
+        &r->text,
+        "offset_bases: bases %s cancel out, so one element has several addresses and "
+        "another none",
+        text);
 }
 
 /* An address in elements leads to the sum of the bases of its bits; here the other way round. */
 static bool read_linear(reader *r) {
-    const list *l = &r->lists[OFFSET_BASES];
+    const grout_list *l = &r->lists[OFFSET_BASES];
     uint32_t places[GROUT_ADDRESS_BITS_MAX] = {0};
     uint32_t images[GROUT_ADDRESS_BITS_MAX], problem = 0;
     if (l->count != r->bits) {
-        return fail(r, "offset_bases: %" PRIu32 " bases, and an array of %d elements has %d",
-                    l->count, 1 << r->bits, r->bits);
+        return grout_list__fail(
+            &r->text, "offset_bases: %" PRIu32 " bases, and an array of %d elements has %d",
+            l->count, 1 << r->bits, r->bits);
     }
     order_by_bases(r);
     for (uint32_t k = 0; k < l->count; k++) {
@@ -400,10 +332,11 @@ static bool read_linear(reader *r) {
             return false;
         }
         if (places[k] == 0) {
-            return fail(r,
-                        "offset_bases: base %" PRIu32 " leads nowhere: an element would have "
-                        "two addresses",
-                        k);
+            return grout_list__fail(&r->text,
+                                    "offset_bases: base %" PRIu32
+                                    " leads nowhere: an element would have "
+                                    "two addresses",
+                                    k);
         }
     }
     if (!grout_layout__invert(places, r->bits, images, &problem)) {
@@ -415,11 +348,12 @@ static bool read_linear(reader *r) {
 
 /* What says nothing here: empty lists of CTAs, an alignment that arrays have anyway, the shape. */
 static bool check_others(reader *r) {
-    const list *alignment = &r->lists[ALIGNMENT], *shape = &r->lists[SHAPE];
+    const grout_list *alignment = &r->lists[ALIGNMENT], *shape = &r->lists[SHAPE];
     for (uint32_t k = BLOCK_BASES; k <= CGA_LAYOUT; k++) {
         if (r->lists[k].count > 0) {
-            return fail(r, "%s has bases, and an smem array is of one CTA: leave it empty",
-                        names[k]);
+            return grout_list__fail(&r->text,
+                                    "%s has bases, and an smem array is of one CTA: leave it empty",
+                                    names[k]);
         }
     }
     if (alignment->is_there) {
@@ -429,13 +363,14 @@ static bool check_others(reader *r) {
             return false;
         }
         if (bytes > ALIGNMENT_MAX) {
-            return fail(r, "an alignment of %" PRId32 " bytes: arrays start at multiples of %d",
-                        bytes, ALIGNMENT_MAX);
+            return grout_list__fail(
+                &r->text, "an alignment of %" PRId32 " bytes: arrays start at multiples of %d",
+                bytes, ALIGNMENT_MAX);
         }
     }
     for (uint32_t k = 0; k < shape->count; k++) {
         if (shape->count != r->rank || shape->numbers[k][0] != r->spec->dims[get_first(r) + k]) {
-            return fail(r, "shape is not that of the array");
+            return grout_list__fail(&r->text, "shape is not that of the array");
         }
     }
     return true;
@@ -443,7 +378,14 @@ static bool check_others(reader *r) {
 
 bool grout_layout__read(const char *text, grout_layout_spec *spec,
                         grout_layout_problem *problem_out) {
-    reader r = {.at = text, .spec = spec, .problem = problem_out, .ok = true};
+    reader r = {.text = {.at = text,
+                         .rows = ROWS_MAX,
+                         .columns = GROUT_RANK_MAX,
+                         .number = NUMBER_MAX,
+                         .problem = problem_out->text,
+                         .problem_size = sizeof problem_out->text,
+                         .ok = true},
+                .spec = spec};
     spec->is_custom = true;
     if (!read_text(&r)) {
         return false;
@@ -452,11 +394,12 @@ bool grout_layout__read(const char *text, grout_layout_spec *spec,
         r.lists[VEC].is_there || r.lists[PER_PHASE].is_there || r.lists[MAX_PHASE].is_there;
     const bool is_padded = r.lists[PADS].is_there, is_linear = r.lists[OFFSET_BASES].is_there;
     if (is_swizzled + is_padded + is_linear != 1) {
-        return fail(&r, "it is one of: vec, per_phase and max_phase; interval_padding_pairs; "
-                        "offset_bases");
+        return grout_list__fail(
+            &r.text, "it is one of: vec, per_phase and max_phase; interval_padding_pairs; "
+                     "offset_bases");
     }
     if (is_linear && r.lists[ORDER].is_there) {
-        return fail(&r, "offset_bases give the order");
+        return grout_list__fail(&r.text, "offset_bases give the order");
     }
     return find_rank(&r) && check_others(&r) &&
            (is_swizzled ? read_swizzled(&r)

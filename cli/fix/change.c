@@ -18,15 +18,6 @@ bool grout_change__read(const grout_finding_edit *edit, grout_change *out) {
     return out->text != NULL;
 }
 
-bool grout_change__copy(const grout_change *change, grout_change *out) {
-    *out = *change;
-    if (change->text == NULL) {
-        return true;
-    }
-    out->text = grout__copy(NULL, change->text, strlen(change->text));
-    return out->text != NULL;
-}
-
 void grout_change__deinit(grout_change *change) {
     grout__free(change->text);
     change->text = NULL;

@@ -26,7 +26,6 @@ typedef struct grout_change {
 
 /* The edit of a finding. False without memory. */
 bool grout_change__read(const grout_finding_edit *edit, grout_change *out);
-bool grout_change__copy(const grout_change *change, grout_change *out);
 void grout_change__deinit(grout_change *change);
 /*
  * Appends the changed text. A new line has the indentation of the one that it is put before or
