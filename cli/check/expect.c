@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The identities of a run, sorted. They must not depend on schedule and timing. */
+/* The identities of a run. They must not depend on schedule and timing. */
 typedef struct identity_list {
     uint64_t *items;
     size_t count, capacity;
@@ -54,12 +54,12 @@ static void add_identity(identity_list *list, uint64_t identity, bool *failed) {
         *failed = true;
         return;
     }
-    size_t at = list->count++;
-    while (at > 0 && list->items[at - 1] > identity) {
-        list->items[at] = list->items[at - 1];
-        at--;
-    }
-    list->items[at] = identity;
+    list->items[list->count++] = identity;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
 /* ---- what was found ------------------------------------------------------------------------- */
@@ -247,8 +247,8 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
         run->has_first = true;
         return; /* which schedule shows a finding first may differ */
     }
-    for (size_t i = 1; i < identities->count; i++) {
-        GROUT_ASSERT_SLOW(identities->items[i - 1] <= identities->items[i]);
+    if (identities->count > 0) {
+        qsort(identities->items, identities->count, sizeof identities->items[0], compare_numbers);
     }
     if (!run->has_first) {
         run->first = *identities;
@@ -355,26 +355,36 @@ static bool run_list(expect_run *run, expect_size *size, grout_kernel_id alone,
     return is_good;
 }
 
+/* A kernel that is in no list, out of a file of many. */
+static bool run_alone(expect_run *run, expect_size *size, grout_kernel_id kernel,
+                      const grout_launch_settings *settings, variant *out) {
+    const grout_load whole = size->load;
+    grout_load own;
+    grout_argument_set arguments = {0};
+    bool is_good = true;
+    size->load = *grout_load__take(&size->session, &whole, &kernel, &own);
+    if (grout_argument_set__init(&size->session, &size->load.bindings, size->load.bound, kernel,
+                                 &arguments)) {
+        is_good = run_launch(run, size, kernel, &arguments, settings, out);
+    }
+    grout_argument_set__deinit(&arguments);
+    size->load = whole;
+    grout_load__give_back(&own);
+    return is_good;
+}
+
 /* All kernels of the file at one size. */
 static bool run_size(expect_run *run, expect_size *size, const grout_launch_settings *settings,
                      variant *out) {
     bool is_listed = size->is_loaded && grout_listing__is_wanted(&size->session, &size->load);
     bool is_good = true;
     for (size_t i = 0; i < size->load.kernel_count && size->is_loaded && is_good; i++) {
-        grout_argument_set arguments = {0};
         grout_kernel_id kernel = size->load.kernels[i];
-        if (is_listed && grout_listing__has_kernel(&size->load, kernel)) {
-            continue;
+        if (!is_listed || !grout_listing__has_kernel(&size->load, kernel)) {
+            is_good = grout_listing__is_repeated(&size->session)
+                          ? run_list(run, size, kernel, settings, out)
+                          : run_alone(run, size, kernel, settings, out);
         }
-        if (grout_listing__is_repeated(&size->session)) {
-            is_good = run_list(run, size, kernel, settings, out);
-            continue;
-        }
-        if (grout_argument_set__init(&size->session, &size->load.bindings, size->load.bound, kernel,
-                                     &arguments)) {
-            is_good = run_launch(run, size, kernel, &arguments, settings, out);
-        }
-        grout_argument_set__deinit(&arguments);
     }
     return is_good && (!is_listed || run_list(run, size, 0, settings, out));
 }

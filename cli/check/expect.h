@@ -3,6 +3,7 @@
 #ifndef GROUT_CLI_EXPECT_H
 #define GROUT_CLI_EXPECT_H
 
+#include "lookup.h"
 #include "session.h"
 
 typedef enum grout_expect_kind {
@@ -10,6 +11,7 @@ typedef enum grout_expect_kind {
     GROUT_EXPECT_WARNING,
     GROUT_EXPECT_NOTE
 } grout_expect_kind;
+enum { GROUT_EXPECT_KINDS = GROUT_EXPECT_NOTE + 1 };
 
 /* Something expected, or something found. */
 typedef struct grout_expect_item {
@@ -24,6 +26,7 @@ typedef struct grout_expect_item {
 typedef struct grout_expect_list {
     grout_expect_item *items;
     size_t count, capacity;
+    grout_lookup by_key; /* of kind, code and line: the item, from 1 */
 } grout_expect_list;
 
 /* What the verdict holds for, as '// expect-holds:' says; the strongest first. */

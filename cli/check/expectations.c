@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "comments.h"
+#include "hash.h"
 #include "invariant.h"
 
 #include <string.h>
@@ -22,12 +23,20 @@ const char *grout_expect_kind_get_text(grout_expect_kind kind) {
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
+static uint64_t make_key(const grout_expect_item *item) {
+    return grout_hash__word(grout_hash__word((uint64_t)item->kind, (uint64_t)item->code),
+                            item->line);
+}
+
+/* The item of the same kind, code and line; NULL: there is none. */
+static grout_expect_item *find_item(const grout_expect_list *list, const grout_expect_item *item) {
+    uint32_t number = grout_lookup__find(&list->by_key, make_key(item));
+    return number == 0 ? NULL : &list->items[number - 1];
+}
+
 bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *item) {
-    for (size_t i = 0; i < list->count; i++) {
-        const grout_expect_item *old = &list->items[i];
-        if (old->kind == item->kind && old->code == item->code && old->line == item->line) {
-            return true;
-        }
+    if (find_item(list, item) != NULL) {
+        return true;
     }
     if (!GROUT_ARRAY_RESERVE(list, NULL, 1)) {
         return false;
@@ -41,7 +50,12 @@ bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *it
             return false;
         }
     }
-    list->count++;
+    uint32_t *number = grout_lookup__at(&list->by_key, make_key(item));
+    if (number == NULL) {
+        grout__free(added->message);
+        return false;
+    }
+    *number = (uint32_t)++list->count;
     return true;
 }
 
@@ -50,6 +64,7 @@ void grout_expect_list__deinit(grout_expect_list *list) {
         grout__free(list->items[i].message);
     }
     grout__free(list->items);
+    grout_lookup__deinit(&list->by_key);
     *list = (grout_expect_list){0};
 }
 
@@ -69,6 +84,8 @@ typedef struct reader {
     const char *name;
     const char *text; /* of the file */
     grout_expectations *out;
+    uint32_t line; /* of the newest run line, and where it begins */
+    const char *line_start;
     bool failed;
 } reader;
 
@@ -103,12 +120,14 @@ static void read_codes(reader *r, grout_expect_kind kind, const grout_comment *c
 }
 
 /* The column of a part of the file's text, from 1. */
-static uint32_t get_column(const reader *r, const char *at) {
+static uint32_t get_column(reader *r, uint32_t line, const char *at) {
     const char *start = at;
-    while (start > r->text && start[-1] != '\n') {
+    while (line != r->line && start > r->text && start[-1] != '\n') {
         start--;
     }
-    return (uint32_t)(at - start) + 1;
+    r->line_start = line != r->line ? start : r->line_start;
+    r->line = line;
+    return (uint32_t)(at - r->line_start) + 1;
 }
 
 static void add_run(reader *r, uint32_t line, grout_span text) {
@@ -120,7 +139,7 @@ static void add_run(reader *r, uint32_t line, grout_span text) {
         return;
     }
     out->runs.items[out->runs.count++] =
-        (grout_expect_line){.text = run, .line = line, .column = get_column(r, text.data)};
+        (grout_expect_line){.text = run, .line = line, .column = get_column(r, line, text.data)};
 }
 
 const char *grout_expect_holds_get_text(grout_expect_holds holds) {
@@ -192,37 +211,31 @@ bool grout_expectations__read(const char *name, const char *text, size_t size,
 
 /* ---- comparison ----------------------------------------------------------------------------- */
 
-static bool expects_notes_of(const grout_expectations *expectations, grout_diag_code code) {
-    for (size_t i = 0; i < expectations->list.count; i++) {
-        if (expectations->list.items[i].kind == GROUT_EXPECT_NOTE &&
-            expectations->list.items[i].code == code) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool grout_expect__match(grout_expectations *expectations, grout_expect_list *found) {
+    grout_expect_list *list = &expectations->list;
+    bool is_expected[GROUT_EXPECT_KINDS][GROUT_DIAG_COUNT] = {{false}};
+    bool has_no_line[GROUT_EXPECT_KINDS][GROUT_DIAG_COUNT] = {{false}}; /* a finding of the code */
     bool is_all_met = true;
-    for (size_t i = 0; i < expectations->list.count; i++) {
-        expectations->list.items[i].is_met = false;
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i].is_met = false;
+        is_expected[list->items[i].kind][list->items[i].code] = true;
     }
     for (size_t k = 0; k < found->count; k++) {
         grout_expect_item *finding = &found->items[k];
-        finding->is_met =
-            finding->kind == GROUT_EXPECT_NOTE && !expects_notes_of(expectations, finding->code);
-        for (size_t i = 0; i < expectations->list.count; i++) {
-            grout_expect_item *item = &expectations->list.items[i];
-            if (item->kind == finding->kind && item->code == finding->code &&
-                (item->line == finding->line || finding->line == 0)) {
-                item->is_met = true;
-                finding->is_met = true;
-            }
+        grout_expect_item *item = find_item(list, finding);
+        bool is_there = is_expected[finding->kind][finding->code];
+        bool is_free = finding->kind == GROUT_EXPECT_NOTE && !is_there;
+        has_no_line[finding->kind][finding->code] |= finding->line == 0;
+        finding->is_met = is_free || item != NULL || (finding->line == 0 && is_there);
+        if (item != NULL) {
+            item->is_met = true;
         }
         is_all_met = is_all_met && finding->is_met;
     }
-    for (size_t i = 0; i < expectations->list.count; i++) {
-        is_all_met = is_all_met && expectations->list.items[i].is_met;
+    for (size_t i = 0; i < list->count; i++) {
+        grout_expect_item *item = &list->items[i];
+        item->is_met = item->is_met || has_no_line[item->kind][item->code];
+        is_all_met = is_all_met && item->is_met;
     }
     return is_all_met;
 }

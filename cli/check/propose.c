@@ -212,11 +212,23 @@ static bool make_options(const search *it, const trial *trials, size_t count, gr
     return uses != NULL;
 }
 
+/* The kernel alone, if what is to be bettered is of it alone: the ids in both are the same then. */
+static bool run_kernel(search *it, grout_session *session, const grout_load *whole, grout_load *own,
+                       grout_reach *reach) {
+    grout_kernel_id kernel = grout_module_find_kernel(whole->bound, it->kernel);
+    const grout_load *load = whole;
+    if (it->load->whole != NULL) {
+        load = grout_load__take(session, whole, &kernel, own);
+    }
+    return (it->load->whole != NULL) == (load->whole != NULL) &&
+           run_loaded(it, session, load, kernel, reach);
+}
+
 static void run_trial(search *it, const trial *trials, size_t count) {
     grout_stage__say(&it->stage, "looking for sizes that reach more: %u tried", it->tried++);
     grout_stage__draw(it->session);
     grout_session session = *it->session;
-    grout_load load = {0};
+    grout_load load = {0}, own = {0};
     grout_reach reach = {0};
     grout_text defines[2] = {{0}, {0}};
     session.diags = grout_session__new_diags(it->session);
@@ -224,8 +236,7 @@ static void run_trial(search *it, const trial *trials, size_t count) {
     session.is_quiet = true;
     if (session.diags != NULL && make_options(it, trials, count, defines, &session.options) &&
         grout_load__init(&session, it->path, it->text, false, &load)) {
-        grout_kernel_id kernel = grout_module_find_kernel(load.bound, it->kernel);
-        if (run_loaded(it, &session, &load, kernel, &reach)) {
+        if (run_kernel(it, &session, &load, &own, &reach)) {
             judge(it, &reach, trials, count);
         }
     }
@@ -236,6 +247,7 @@ static void run_trial(search *it, const trial *trials, size_t count) {
         grout_text_free(&defines[i]);
     }
     grout_reach__deinit(&reach);
+    grout_load__give_back(&own);
     grout_load__deinit(&load);
     grout_diags_free(session.diags);
 }

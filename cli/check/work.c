@@ -356,6 +356,21 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     grout_argument_set__deinit(&arguments);
 }
 
+/* A kernel that is in no list, out of a file of many. What a sweep joins goes by the ids of the
+ * whole, and so does what a trial has seen. */
+static void run_alone(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                      bool with_checker, grout_report *report) {
+    grout_load own;
+    if (report->joined != NULL || session->seen != NULL) {
+        run_kernel(session, load, kernel, with_checker, report);
+        return;
+    }
+    report->load = grout_load__take(session, load, &kernel, &own);
+    run_kernel(session, report->load, kernel, with_checker, report);
+    report->load = load;
+    grout_load__give_back(&own);
+}
+
 /* Whether something says that nothing more is to run. */
 static bool is_over(const grout_session *session) {
     int so_far = grout_session__get_exit_code(session);
@@ -408,7 +423,7 @@ void grout_work__run_kernels(grout_session *session, const grout_load *load, boo
             run_list(session, load, load->kernels[i], with_checker, &is_first, report);
         } else if (is_alone && (with_checker || !is_listed)) {
             begin_next(session, with_checker, &is_first);
-            run_kernel(session, load, load->kernels[i], with_checker, report);
+            run_alone(session, load, load->kernels[i], with_checker, report);
         }
     }
     if (is_listed) {

@@ -141,6 +141,22 @@ static bool emit_manifest(grout_session *session, const grout_load *load,
     return is_good;
 }
 
+/* The text of one kernel; of a file of many, out of a load of its own. The first text has the
+ * functions that any of the kernels call. */
+static bool emit_cuda(grout_session *session, const grout_load *load, size_t index,
+                      const grout_emit_options *options, grout_text *text) {
+    grout_op_id externs[GROUT_EXTERNS_MAX];
+    grout_kernel_id kernel = load->kernels[index];
+    grout_load own;
+    if (index == 0 && grout_module_find_externs(load->bound, externs) > 0) {
+        return grout_emit_cuda(load->bound, kernel, options, text, session->diags);
+    }
+    const grout_load *taken = grout_load__take(session, load, &kernel, &own);
+    const bool is_good = grout_emit_cuda(taken->bound, kernel, options, text, session->diags);
+    grout_load__give_back(&own);
+    return is_good;
+}
+
 static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
     grout_text text = {0}, notes = {0};
@@ -159,10 +175,9 @@ static bool emit(grout_session *session, const grout_load *load) {
     const bool is_list = strcmp(to, "host") == 0 && grout_listing__is_wanted(session, load);
     is_good = is_good && (!is_list || grout_emit_host_list(load->bound, &text, session->diags));
     for (size_t i = 0; i < load->kernel_count && is_good && !is_list; i++) {
-        is_good =
-            strcmp(to, "host") == 0
-                ? grout_emit_host(load->bound, load->kernels[i], &options, &text, session->diags)
-                : grout_emit_cuda(load->bound, load->kernels[i], &options, &text, session->diags);
+        is_good = strcmp(to, "host") == 0 ? grout_emit_host(load->bound, load->kernels[i], &options,
+                                                            &text, session->diags)
+                                          : emit_cuda(session, load, i, &options, &text);
     }
     if (is_good && (text.failed || notes.failed)) {
         is_good = grout_diags_add_oom(session->diags);

@@ -225,7 +225,8 @@ static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument
     const bool is_good = grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)
                              ? explore(it, kernel, arguments, settings)
                              : run_once(it, kernel, arguments, settings);
-    trial->is_bad[kernel] |= trial->found > before || trial->is_incomplete || trial->is_different;
+    trial->is_bad[grout_load__get_whole_id(&it->load, kernel)] |=
+        trial->found > before || trial->is_incomplete || trial->is_different;
     trial->is_incomplete |= was_incomplete;
     trial->is_different |= was_different;
     return is_good;
@@ -238,11 +239,23 @@ static bool run_kernel(context *it, grout_kernel_id kernel) {
     settings.is_silent = true;
     if (!grout_argument_set__init(&it->session, &it->load.bindings, it->load.bound, kernel,
                                   &arguments)) {
-        it->trial->is_incomplete = it->trial->is_bad[kernel] = true;
+        it->trial->is_incomplete = true;
+        it->trial->is_bad[grout_load__get_whole_id(&it->load, kernel)] = true;
     } else {
         is_good = run_launch(it, kernel, &arguments, &settings);
     }
     grout_argument_set__deinit(&arguments);
+    return is_good;
+}
+
+/* A kernel that is in no list, out of a file of many. */
+static bool run_alone(context *it, grout_kernel_id kernel) {
+    const grout_load whole = it->load;
+    grout_load own;
+    it->load = *grout_load__take(&it->session, &whole, &kernel, &own);
+    const bool is_good = run_kernel(it, kernel);
+    it->load = whole;
+    grout_load__give_back(&own);
     return is_good;
 }
 
@@ -300,7 +313,7 @@ static bool run_text(context *it, const grout_bytes *text) {
             bool is_alone = !is_listed || !grout_listing__has_kernel(&it->load, kernel);
             if (is_alone && is_selected(it, kernel)) {
                 is_good = grout_listing__is_repeated(&it->session) ? run_list(it, kernel)
-                                                                   : run_kernel(it, kernel);
+                                                                   : run_alone(it, kernel);
             }
         }
         is_good = is_good && (!is_listed || run_list(it, 0));

@@ -310,3 +310,44 @@ void grout_load__deinit(grout_load *load) {
     grout_module_free(load->symbolic);
     *load = (grout_load){0};
 }
+
+/* ---- one kernel of several ------------------------------------------------------------------- */
+
+bool grout_load__has_several(const grout_load *load) {
+    const grout_load *whole = load->whole != NULL ? load->whole : load;
+    return grout_module_get_kernel_count(whole->symbolic) > 2;
+}
+
+grout_kernel_id grout_load__get_whole_id(const grout_load *load, grout_kernel_id kernel) {
+    return load->whole != NULL ? load->taken : kernel;
+}
+
+const grout_load *grout_load__take(grout_session *session, const grout_load *load,
+                                   grout_kernel_id *kernel, grout_load *own) {
+    GROUT_ASSERT(load->whole == NULL);
+    *own = *load;
+    own->whole = load;
+    own->taken = *kernel;
+    own->kernel_count = 1;
+    own->kernels = calloc(1, sizeof own->kernels[0]);
+    own->symbolic = own->bound = NULL;
+    if (own->kernels != NULL && grout_load__has_several(load)) {
+        own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, session->diags);
+    }
+    if (own->symbolic != NULL) { /* the whole has been verified */
+        own->bound =
+            grout_module_bind(own->symbolic, own->defines, own->define_count, session->diags);
+    }
+    if (own->bound == NULL) {
+        return load;
+    }
+    own->kernels[0] = *kernel = 1;
+    return own;
+}
+
+void grout_load__give_back(grout_load *own) {
+    free(own->kernels);
+    grout_module_free(own->bound);
+    grout_module_free(own->symbolic);
+    *own = (grout_load){0};
+}

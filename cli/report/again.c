@@ -69,7 +69,7 @@ static void add_call(const grout_report *report, grout_command command, grout_ke
     add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
     bool is_listed = grout_listing__is_wanted(report->session, report->load) &&
                      grout_listing__has_kernel(report->load, kernel);
-    if (grout_module_get_kernel_count(report->load->bound) > 2 && !is_listed) {
+    if (grout_load__has_several(report->load) && !is_listed) {
         grout_text_add(out, " --kernel @%s", grout_summary__get_kernel_name(report->load, kernel));
     }
 }

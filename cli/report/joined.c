@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "followers.h"
+#include "hash.h"
 #include "invariant.h"
 #include "mismatch.h"
 #include "page_facts.h"
@@ -65,6 +66,7 @@ void grout_joined__deinit(grout_joined *joined) {
         grout_text_free(&joined->kernels[i].conditions);
     }
     grout__free(joined->found.items);
+    grout_lookup__deinit(&joined->by_identity);
     grout__free(joined->launches.items);
     free(joined->results);
     free(joined->kernels);
@@ -97,20 +99,41 @@ static bool note_size(grout_joined_item *item, size_t size) {
     return true;
 }
 
+static uint64_t make_key(grout_kernel_id kernel, uint64_t identity) {
+    return grout_hash__word(grout_hash__word(0, kernel), identity);
+}
+
+/* The item of an identity; NULL: no size has shown it. */
+static grout_joined_item *find_item(const grout_joined *joined, grout_kernel_id kernel,
+                                    uint64_t identity) {
+    uint32_t number = grout_lookup__find(&joined->by_identity, make_key(kernel, identity));
+    return number == 0 ? NULL : &joined->found.items[number - 1];
+}
+
+/* A new item; NULL without memory. */
+static grout_joined_item *add_item(grout_joined *joined, grout_kernel_id kernel,
+                                   uint64_t identity) {
+    uint32_t *number = GROUT_ARRAY_RESERVE(&joined->found, NULL, 1)
+                           ? grout_lookup__at(&joined->by_identity, make_key(kernel, identity))
+                           : NULL;
+    if (number == NULL) {
+        return NULL;
+    }
+    grout_joined_item *item = &joined->found.items[joined->found.count++];
+    *item = (grout_joined_item){.kernel = kernel, .identity = identity};
+    *number = (uint32_t)joined->found.count;
+    return item;
+}
+
 /* The item of an identity, with the size that runs now; is_new_out: no size has shown it before.
  * NULL without memory, which is a diagnostic. */
 static grout_joined_item *note_item(grout_report *report, grout_kernel_id kernel, uint64_t identity,
                                     bool *is_new_out) {
     grout_joined *joined = report->joined;
-    grout_joined_item *item = NULL;
-    for (size_t i = 0; i < joined->found.count && item == NULL; i++) {
-        grout_joined_item *old = &joined->found.items[i];
-        item = old->identity == identity && old->kernel == kernel ? old : NULL;
-    }
+    grout_joined_item *item = find_item(joined, kernel, identity);
     *is_new_out = item == NULL;
-    if (item == NULL && GROUT_ARRAY_RESERVE(&joined->found, NULL, 1)) {
-        item = &joined->found.items[joined->found.count++];
-        *item = (grout_joined_item){.kernel = kernel, .identity = identity};
+    if (item == NULL) {
+        item = add_item(joined, kernel, identity);
     }
     if (item == NULL || !note_size(item, joined->at)) {
         (void)grout_diags_add_oom(report->session->diags);
@@ -122,13 +145,10 @@ static grout_joined_item *note_item(grout_report *report, grout_kernel_id kernel
 /* Whether it is listed under its cause, which this size is the first to show. */
 static bool is_folded(grout_report *report, grout_kernel_id kernel, const grout_finding *finding) {
     const grout_joined *joined = report->joined;
-    for (size_t i = 0; grout_followers__is_one(report, finding) && i < joined->found.count; i++) {
-        const grout_joined_item *item = &joined->found.items[i];
-        if (item->identity == finding->cause->identity && item->kernel == kernel) {
-            return item->sizes.items[0] == joined->at;
-        }
-    }
-    return false;
+    const grout_joined_item *item = grout_followers__is_one(report, finding)
+                                        ? find_item(joined, kernel, finding->cause->identity)
+                                        : NULL;
+    return item != NULL && item->sizes.items[0] == joined->at;
 }
 
 /* The words of a finding that is new. */

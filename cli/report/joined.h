@@ -3,6 +3,7 @@
 #ifndef GROUT_CLI_JOINED_H
 #define GROUT_CLI_JOINED_H
 
+#include "lookup.h"
 #include "summary.h"
 
 struct json_t;
@@ -64,6 +65,7 @@ typedef struct grout_joined {
         grout_joined_item *items;
         size_t count, capacity;
     } found;
+    grout_lookup by_identity; /* of kernel and identity: the item, from 1 */
     struct {
         grout_joined_launch *items;
         size_t count, capacity;

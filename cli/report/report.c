@@ -32,7 +32,7 @@ bool grout_report__read_rules(grout_report *report) {
 void grout_report__deinit(grout_report *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
-    grout__free(report->shown.items);
+    grout_lookup__deinit(&report->shown);
     for (size_t i = 0; i < report->differences.count; i++) {
         json_decref(report->differences.items[i].facts);
     }
@@ -121,17 +121,13 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
 
 /* Whether this is the first schedule to show the finding; notes that it was shown. */
 static bool note_shown(grout_report *report, uint64_t identity) {
-    for (size_t i = 0; i < report->shown.count; i++) {
-        if (report->shown.items[i] == identity) {
-            return false;
-        }
-    }
-    if (!GROUT_ARRAY_RESERVE(&report->shown, NULL, 1)) {
+    uint32_t *times = grout_lookup__at(&report->shown, identity);
+    if (times == NULL) {
         (void)grout_diags_add_oom(report->session->diags);
         return true;
     }
-    report->shown.items[report->shown.count++] = identity;
-    return true;
+    *times += *times < UINT32_MAX ? 1u : 0u;
+    return *times == 1;
 }
 
 /* Whether it stands among the errors: as one, or with its cause. */
@@ -235,7 +231,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     }
     if (!outcome->has_more) {
         memset(report->before, 0, sizeof report->before);
-        report->shown.count = 0;
+        grout_lookup__deinit(&report->shown);
         report->listed_count = report->unlisted_count = 0;
     }
     grout_text_free(&command);

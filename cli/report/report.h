@@ -32,10 +32,7 @@ typedef struct grout_report {
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
-    struct {
-        uint64_t *items; /* identities of the findings of the exploration that is reported */
-        size_t count, capacity;
-    } shown;
+    grout_lookup shown; /* identities of the findings of the exploration that is reported */
     struct {
         grout_report_facts *items;
         size_t count, capacity;

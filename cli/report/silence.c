@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "comments.h"
+#include "hash.h"
 #include "invariant.h"
 #include "suggest.h"
 
@@ -52,6 +53,7 @@ void grout_silencer__deinit(grout_silencer *silencer) {
         free(silencer->items[i].reason);
     }
     grout__free(silencer->items);
+    grout_lookup__deinit(&silencer->first);
     *silencer = (grout_silencer){0};
 }
 
@@ -259,26 +261,40 @@ static bool read_baseline(grout_silencer *silencer, grout_session *session, cons
     return is_good;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- finding the rule of a finding ----------------------------------------------------------- */
 
-bool grout_silencer__init(grout_silencer *silencer, grout_session *session, const char *name,
-                          const grout_bytes *text) {
-    const grout_options *options = &session->options;
-    const char *path;
-    bool is_good = true;
-    *silencer = (grout_silencer){0};
-    if (text != NULL) {
-        is_good = read_comments(silencer, session, name, text);
+/* The part of a path that a rule's file has to have in common with that of a finding. */
+static uint64_t hash_base(const char *file) {
+    const char *slash = strrchr(file, '/');
+    const char *base = slash == NULL ? file : slash + 1;
+    return grout_hash__bytes(1, base, strlen(base));
+}
+
+/* file NULL: any; line 0: any. */
+static uint64_t make_key(grout_diag_code code, const char *file, uint32_t line) {
+    uint64_t key = grout_hash__word((uint64_t)code, line);
+    return grout_hash__word(key, file == NULL ? 0 : hash_base(file));
+}
+
+static uint64_t make_identity_key(uint64_t identity) {
+    return grout_hash__word(GROUT_DIAG_NONE, identity);
+}
+
+/* Rules of one key are a list in their order. */
+static bool add_to_lists(grout_silencer *silencer) {
+    GROUT_ASSERT(silencer->count < UINT32_MAX);
+    for (size_t i = silencer->count; i-- > 0;) {
+        grout_allowance *rule = &silencer->items[i];
+        uint64_t key = rule->code == GROUT_DIAG_NONE ? make_identity_key(rule->identity)
+                                                     : make_key(rule->code, rule->file, rule->line);
+        uint32_t *first = grout_lookup__at(&silencer->first, key);
+        if (first == NULL) {
+            return false;
+        }
+        rule->next = *first;
+        *first = (uint32_t)i + 1;
     }
-    for (size_t i = 0; (path = grout_options__get_use(options, GROUT_OPTION_SUPPRESS, i)) != NULL;
-         i++) {
-        is_good = read_rules(silencer, session, path) && is_good;
-    }
-    for (size_t i = 0; (path = grout_options__get_use(options, GROUT_OPTION_BASELINE, i)) != NULL;
-         i++) {
-        is_good = read_baseline(silencer, session, path) && is_good;
-    }
-    return is_good;
+    return true;
 }
 
 /* A rule's file names the whole path or its end: 'ring.grout' for 'kernels/ring.grout'. */
@@ -298,15 +314,54 @@ static bool fits(const grout_allowance *rule, const grout_finding *finding) {
            (rule->line == 0 || rule->line == finding->primary.line);
 }
 
+/* The first rule of a key that fits, if it comes before another one; numbers from 1, 0: none. */
+static uint32_t find_before(const grout_silencer *silencer, uint64_t key,
+                            const grout_finding *finding, uint32_t other) {
+    uint32_t number = grout_lookup__find(&silencer->first, key);
+    while (number != 0 && !fits(&silencer->items[number - 1], finding)) {
+        number = silencer->items[number - 1].next;
+    }
+    return number != 0 && (other == 0 || number < other) ? number : other;
+}
+
 const grout_allowance *grout_silencer__find(grout_silencer *silencer,
                                             const grout_finding *finding) {
-    for (size_t i = 0; i < silencer->count; i++) {
-        if (fits(&silencer->items[i], finding)) {
-            silencer->items[i].is_used = true;
-            return &silencer->items[i];
-        }
+    const char *file = finding->primary.file;
+    const uint32_t line = finding->primary.line;
+    const uint64_t keys[] = {make_identity_key(finding->identity), make_key(finding->code, NULL, 0),
+                             make_key(finding->code, NULL, line), make_key(finding->code, file, 0),
+                             make_key(finding->code, file, line)};
+    uint32_t number = 0;
+    for (size_t i = 0; silencer->count > 0 && i < sizeof keys / sizeof keys[0]; i++) {
+        number = find_before(silencer, keys[i], finding, number);
     }
-    return NULL;
+    if (number == 0) {
+        return NULL;
+    }
+    silencer->items[number - 1].is_used = true;
+    return &silencer->items[number - 1];
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+bool grout_silencer__init(grout_silencer *silencer, grout_session *session, const char *name,
+                          const grout_bytes *text) {
+    const grout_options *options = &session->options;
+    const char *path;
+    bool is_good = true;
+    *silencer = (grout_silencer){0};
+    if (text != NULL) {
+        is_good = read_comments(silencer, session, name, text);
+    }
+    for (size_t i = 0; (path = grout_options__get_use(options, GROUT_OPTION_SUPPRESS, i)) != NULL;
+         i++) {
+        is_good = read_rules(silencer, session, path) && is_good;
+    }
+    for (size_t i = 0; (path = grout_options__get_use(options, GROUT_OPTION_BASELINE, i)) != NULL;
+         i++) {
+        is_good = read_baseline(silencer, session, path) && is_good;
+    }
+    return (add_to_lists(silencer) || grout_diags_add_oom(session->diags)) && is_good;
 }
 
 void grout_silencer__describe_unused(const grout_silencer *silencer, grout_text *out) {

@@ -4,6 +4,7 @@
 #ifndef GROUT_CLI_SILENCE_H
 #define GROUT_CLI_SILENCE_H
 
+#include "lookup.h"
 #include "session.h"
 
 #include "grout/race.h"
@@ -17,11 +18,13 @@ typedef struct grout_allowance {
     char *by;      /* "// allow", "FILE:LINE", "--baseline FILE": the place of the rule */
     char *reason;  /* in the user's words; "" for a baseline */
     bool is_used;
+    uint32_t next; /* the next rule of the same key, from 1; 0: the last one */
 } grout_allowance;
 
 typedef struct grout_silencer {
     grout_allowance *items;
     size_t count, capacity;
+    grout_lookup first; /* rules by what they name, from 1 */
 } grout_silencer;
 
 /*

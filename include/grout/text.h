@@ -24,6 +24,15 @@ GROUT_API grout_module *grout_parse_in(const grout_allocator *allocator, const c
                                        const char *text, size_t size, grout_diags *diags);
 
 /*
+ * One kernel of a module as a module of its own, with the consts and requires of the file: what
+ * looks at all of a module then looks at this kernel alone. Its places are those of the file; it
+ * has neither the text nor the launch list. NULL: the module was not parsed from a text, or there
+ * is no memory or no more time, as diags says.
+ */
+GROUT_API grout_module *grout_module_take_kernel(const grout_module *symbolic,
+                                                 grout_kernel_id kernel, grout_diags *diags);
+
+/*
  * Appends the module in canonical form; comments are kept. parse(print(m)) is equal to m, and
  * print(parse(t)) equals t for canonical t. Takes symbolic and bound modules (a bound one prints
  * symbolically too).

@@ -31,6 +31,8 @@
     DO(types, grout_written_type)               \
     DO(trivia, grout_trivia)                    \
     DO(sources, grout_source)                   \
+    DO(kernel_openings, grout_opening)          \
+    DO(shared_openings, grout_opening)          \
     DO(items, grout_item)
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };

@@ -38,6 +38,11 @@ typedef struct grout_source {
     size_t size;
 } grout_source;
 
+/* Where a statement of the file begins in its text. */
+typedef struct grout_opening {
+    uint32_t offset, line, column;
+} grout_opening;
+
 /* What binding adds. Tables are parallel to those of the symbolic part, by the same ids. */
 typedef struct grout_bound {
     grout_expr_value *expr_values; /* by expr */
@@ -91,6 +96,8 @@ struct grout_module {
     grout_table types;            /* grout_written_type */
     grout_table trivia;           /* grout_trivia */
     grout_table sources;          /* grout_source */
+    grout_table kernel_openings;  /* grout_opening, by kernel, of a module that was parsed */
+    grout_table shared_openings;  /* grout_opening: of consts and requires */
     grout_trivia_id end_trivia;   /* comments at the end of the file */
     grout_trivia_id header_trivia;
     bool has_header; /* 'grout 1' was written */

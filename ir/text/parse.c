@@ -44,29 +44,32 @@ static void resolve_late_names(grout_parser *p) {
     }
 }
 
-/* Makes the module's own copy of the text. */
-static bool add_source(grout_parser *p, const char *text, size_t size) {
+/* Makes the module's own copy of the text; NULL without memory. */
+static const char *add_source(grout_parser *p, const char *text, size_t size) {
     grout_source source = {
         .file = p->file_id, .text = grout__copy(p->module->allocator, text, size), .size = size};
     if (source.text == NULL) {
-        return false;
+        return NULL;
     }
     if (grout_table__push(&p->module->sources, &source) == 0) {
         grout__free(source.text);
-        return false;
+        return NULL;
     }
-    return grout_lexer__init(&p->lexer, p->file, source.text, (uint32_t)size, p->module->allocator,
-                             p->diags);
+    return source.text;
 }
 
+/* keeps_text: the module gets a copy of its own, else it borrows the text while it is parsed. */
 static bool init_parser(grout_parser *p, const grout_allocator *allocator, const char *text,
-                        size_t size) {
+                        size_t size, bool keeps_text) {
     p->module = grout_module__new(allocator);
     if (p->module == NULL) {
         return false;
     }
     p->file_id = grout_module__intern(p->module, p->file, strlen(p->file));
-    bool ok = add_source(p, text, size) && !p->module->failed;
+    const char *kept = keeps_text ? add_source(p, text, size) : text;
+    bool ok = kept != NULL &&
+              grout_lexer__init(&p->lexer, p->file, kept, (uint32_t)size, allocator, p->diags) &&
+              !p->module->failed;
     ok = grout_scope__init(&p->values, allocator) && ok;
     ok = grout_scope__init(&p->consts, allocator) && ok;
     ok = grout_scope__init(&p->globals, allocator) && ok;
@@ -112,7 +115,7 @@ grout_module *grout_parse_in(const grout_allocator *allocator, const char *file,
                               "the file has %zu bytes, at most %u are read", size, GROUT_FILE_MAX);
         return NULL;
     }
-    bool has_memory = init_parser(&p, allocator, text, size) && parse_all(&p);
+    bool has_memory = init_parser(&p, allocator, text, size, true) && parse_all(&p);
     bool ok = has_memory && !p.has_error && !p.lexer.has_error;
     if (!has_memory) {
         (void)grout_diags_add_oom(diags);
@@ -122,6 +125,47 @@ grout_module *grout_parse_in(const grout_allocator *allocator, const char *file,
     }
     deinit_parser(&p);
     if (!ok) {
+        grout_module_free(p.module);
+        return NULL;
+    }
+    return p.module;
+}
+
+/* ---- one kernel of a file ------------------------------------------------------------------- */
+
+static void parse_at(grout_parser *p, const grout_opening *opening) {
+    grout_lexer *lexer = &p->lexer;
+    GROUT_ASSERT(opening->offset < lexer->size && opening->column <= opening->offset + 1);
+    lexer->at = opening->offset;
+    lexer->line = opening->line;
+    lexer->line_start = opening->offset + 1 - opening->column;
+    lexer->newlines = 1;
+    lexer->first_comment = lexer->comments.count;
+    p->nesting = 0;
+    grout_parser__advance(p);
+    grout_parser__advance(p);
+    p->has_error |= !grout_parser__item(p, 0);
+}
+
+grout_module *grout_module_take_kernel(const grout_module *symbolic, grout_kernel_id kernel,
+                                       grout_diags *diags) {
+    if (symbolic->sources.count != 2 || kernel >= symbolic->kernel_openings.count) {
+        return NULL;
+    }
+    const grout_source *source = GROUT_TABLE_AT(symbolic->sources, grout_source, 1);
+    grout_parser p = {.file = grout_module_get_string(symbolic, source->file), .diags = diags};
+    bool ok = init_parser(&p, symbolic->allocator, source->text, source->size, false);
+    for (uint32_t i = 1; ok && i < symbolic->shared_openings.count; i++) {
+        parse_at(&p, GROUT_TABLE_AT(symbolic->shared_openings, grout_opening, i));
+    }
+    if (ok) {
+        parse_at(&p, GROUT_TABLE_AT(symbolic->kernel_openings, grout_opening, kernel));
+        resolve_late_names(&p);
+    }
+    ok = ok && !grout_parser__is_out_of_memory(&p) && !p.has_error;
+    deinit_parser(&p);
+    if (!ok) {
+        (void)grout_diags_add_oom(diags);
         grout_module_free(p.module);
         return NULL;
     }

@@ -357,14 +357,22 @@ static void skip_item(grout_parser *p, uint32_t start) {
     }
 }
 
-static bool parse_item(grout_parser *p, grout_string_id lead) {
+static void note_opening(grout_parser *p, grout_table *openings) {
+    const grout_opening opening = {p->token.offset, p->token.line, p->token.column};
+    p->module->failed |= grout_table__push(openings, &opening) == 0;
+}
+
+bool grout_parser__item(grout_parser *p, grout_string_id lead) {
     if (grout_parser__is_word(p, &p->token, "const")) {
+        note_opening(p, &p->module->shared_openings);
         return parse_consts(p, lead);
     }
     if (grout_parser__is_word(p, &p->token, "require")) {
+        note_opening(p, &p->module->shared_openings);
         return parse_require(p, lead);
     }
     if (grout_parser__is_word(p, &p->token, "kernel")) {
+        note_opening(p, &p->module->kernel_openings);
         return parse_kernel(p, lead);
     }
     if (grout_parser__is_word(p, &p->token, "launch")) {
@@ -384,7 +392,7 @@ void grout_parser__items(grout_parser *p) {
     while (p->token.kind != GROUT_TOKEN_END) {
         uint32_t start = p->token.offset;
         p->nesting = 0;
-        if (!parse_item(p, grout_parser__take_lead(p, is_first))) {
+        if (!grout_parser__item(p, grout_parser__take_lead(p, is_first))) {
             skip_item(p, start);
         }
         is_first = false;

@@ -272,6 +272,8 @@ void grout_parser__skip_part(grout_parser *p);
  */
 
 /* Parses consts, requires and kernels to the end of the text. */
+/* One item: a const, a require, a kernel or a launch. */
+bool grout_parser__item(grout_parser *p, grout_string_id lead);
 void grout_parser__items(grout_parser *p);
 
 #endif

@@ -179,13 +179,33 @@ static bool is_abandoned(const end_context *context, const grout_entry *entry) {
                      checker->info.element_objects[barrier % checker->local_elements]);
 }
 
+/* The objects left in flight are a list in the order of their ids: of each the next one, the first
+ * of all at 0. LAST: there is no next one; 0: it is not in the list. */
+#define LAST UINT32_MAX
+
+static bool is_left(grout_object_id object) {
+    return object != 0 && object != LAST;
+}
+
+static void note_left(grout_object_id *left, grout_object_id object) {
+    grout_object_id at = 0;
+    if (left[object] != 0) {
+        return;
+    }
+    while (is_left(left[at]) && left[at] < object) {
+        at = left[at];
+    }
+    left[object] = is_left(left[at]) ? left[at] : LAST;
+    left[at] = object;
+}
+
 static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,
                         const grout_rect *rect) {
     if (is_over(context, entry)) {
         return true;
     }
     if (context->leaves && !is_abandoned(context, entry)) {
-        context->state->facts.left_in_flight[context->object] = 1;
+        note_left(context->state->facts.left_in_flight, context->object);
         return true;
     }
     if (context->is_left && entry->number == GROUT_ENTRY_NEVER_OVER) {
@@ -372,18 +392,20 @@ static bool takes(const grout_module *module, const grout_event *event, uint32_t
  * is in a space that the new scope takes bytes of. */
 static bool end_left(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
     const grout_module *module = checker->info.module;
-    uint8_t *left = state->facts.left_in_flight;
-    uint32_t count = grout_module_get_object_count(checker->info.module);
-    for (grout_object_id object = 1; object < count; object++) {
+    grout_object_id *left = state->facts.left_in_flight, *link = &left[0];
+    while (is_left(*link)) {
+        const grout_object_id object = *link;
         end_context context = {
             .checker = checker, .event = event, .state = state, .object = object, .is_left = true};
-        if (left[object] && event->kind == GROUT_EVENT_SCOPE_BEGIN &&
+        if (event->kind == GROUT_EVENT_SCOPE_BEGIN &&
             !takes(module, event, grout_module_get_object(module, object)->space)) {
+            link = &left[object];
             continue;
         }
-        if (left[object] && !walk_smem(&context)) {
+        if (!walk_smem(&context)) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
+        *link = left[object];
         left[object] = 0;
     }
     return true;

@@ -58,9 +58,9 @@ typedef struct grout_cta_facts {
     /* by local actor: its epoch at its first increase of registers, plus 1; 0: none */
     uint32_t *increases;
     uint32_t *generations; /* [local actor * NAMED_MAX + id]: of its newest arrival, plus 1 */
-    /* by object: 1, its scope has ended with something in flight on its bytes, and no scope that
-     * could have these bytes has begun since (lifetime.c) */
-    uint8_t *left_in_flight;
+    /* by object: a list of those whose scope has ended with something in flight on their bytes, and
+     * no scope that could have these bytes has begun since (lifetime.c) */
+    grout_object_id *left_in_flight;
 } grout_cta_facts;
 
 /* The same for what is only said: copied, and no part of a hash (see NOTES in slot.c). */

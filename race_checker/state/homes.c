@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "invariant.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes from one row of elements to the next; all bytes where there are no plain rows. */
@@ -61,29 +62,46 @@ static bool place_gmem(grout_checker *checker) {
     return true;
 }
 
-/* The array without a plane that lies lowest in a space; 0 if there is none. */
-static grout_object_id find_next(const grout_checker *checker, grout_space space) {
+/* An array, and where it lies in its space. */
+typedef struct placed_object {
+    int64_t offset;
+    grout_object_id object;
+} placed_object;
+
+static int compare_places(const void *a, const void *b) {
+    const placed_object *x = a, *y = b;
+    return x->offset != y->offset ? (x->offset > y->offset) - (x->offset < y->offset)
+                                  : (x->object > y->object) - (x->object < y->object);
+}
+
+/* The arrays of the kernel in a space, the lowest first; the caller frees them. NULL without
+ * memory. */
+static placed_object *list_objects(const grout_checker *checker, grout_space space,
+                                   uint32_t *count_out) {
     const grout_module *module = checker->info.module;
-    grout_object_id best = 0;
-    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+    const uint32_t all = grout_module_get_object_count(module);
+    placed_object *list = grout__new(checker->allocator, all, sizeof *list);
+    *count_out = 0;
+    for (grout_object_id i = 1; list != NULL && i < all; i++) {
         const grout_object *object = grout_module_get_object(module, i);
-        if (object->kind != GROUT_OBJECT_ARRAY || object->space != space ||
-            checker->homes[i].plane || !is_in_kernel(module, checker->info.kernel, i)) {
-            continue;
-        }
-        if (!best || grout_object_get_offset(module, i) < grout_object_get_offset(module, best)) {
-            best = i;
+        if (object->kind == GROUT_OBJECT_ARRAY && object->space == space &&
+            is_in_kernel(module, checker->info.kernel, i)) {
+            list[(*count_out)++] = (placed_object){grout_object_get_offset(module, i), i};
         }
     }
-    return best;
+    if (list != NULL) {
+        qsort(list, *count_out, sizeof *list, compare_places);
+    }
+    return list;
 }
 
 /* An array in tensor memory has a plane of its own. Two that take the same columns have them one
  * after the other, and what the first leaves in flight is a finding when the second begins
  * (lifetime.c). Its aliases lie in its plane, at the bytes of their cells. */
-static void place_tensor(grout_checker *checker, grout_space space) {
+static void place_tensor(grout_checker *checker, const placed_object *list, uint32_t list_count) {
     const grout_module *module = checker->info.module;
-    for (grout_object_id i = find_next(checker, space); i; i = find_next(checker, space)) {
+    for (uint32_t at = 0; at < list_count; at++) {
+        const grout_object_id i = list[at].object;
         const grout_object_id root = grout_object_get_root(module, i);
         if (!checker->homes[root].plane) {
             const uint32_t plane = checker->local_plane_count++;
@@ -99,13 +117,14 @@ static void place_tensor(grout_checker *checker, grout_space space) {
 }
 
 /* A CTA's objects of a space that share bytes, also through others, lie in one plane. */
-static void place_local(grout_checker *checker, grout_space space) {
+static void place_local(grout_checker *checker, const placed_object *list, uint32_t list_count) {
     const grout_module *module = checker->info.module;
     int64_t start = 0, end = 0;
     const uint32_t first = checker->local_plane_count;
     uint32_t count = first;
-    for (grout_object_id i = find_next(checker, space); i; i = find_next(checker, space)) {
-        int64_t offset = grout_object_get_offset(module, i);
+    for (uint32_t at = 0; at < list_count; at++) {
+        const grout_object_id i = list[at].object;
+        int64_t offset = list[at].offset;
         int64_t size = grout_object_get_layout(module, i)->bytes;
         uint64_t pitch = get_pitch(module, i);
         GROUT_ASSERT(pitch > 0);
@@ -150,6 +169,19 @@ static void place_accumulators(grout_checker *checker) {
     }
 }
 
+static bool place_space(grout_checker *checker, grout_space space) {
+    uint32_t count = 0;
+    placed_object *list = list_objects(checker, space, &count);
+    const bool has_memory = list != NULL;
+    if (has_memory && grout_space_needs_tensor_order(space)) {
+        place_tensor(checker, list, count);
+    } else if (has_memory) {
+        place_local(checker, list, count);
+    }
+    grout__free(list);
+    return has_memory;
+}
+
 bool grout_checker__place_objects(grout_checker *checker) {
     uint32_t count = grout_module_get_object_count(checker->info.module);
     size_t planes = (size_t)count * checker->shape.thread_count;
@@ -162,10 +194,10 @@ bool grout_checker__place_objects(grout_checker *checker) {
         return false;
     }
     for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
-        if (grout_space_needs_tensor_order((uint32_t)space)) {
-            place_tensor(checker, (grout_space)space);
-        } else if (grout_space_is_of_cta((uint32_t)space)) {
-            place_local(checker, (grout_space)space);
+        bool is_local = grout_space_needs_tensor_order((uint32_t)space) ||
+                        grout_space_is_of_cta((uint32_t)space);
+        if (is_local && !place_space(checker, (grout_space)space)) {
+            return false;
         }
     }
     place_accumulators(checker);

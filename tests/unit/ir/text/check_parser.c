@@ -536,6 +536,46 @@ START_TEST(texts_that_look_odd_are_taken) {
 }
 END_TEST
 
+/* One kernel of a file as a module of its own: its places are those of the file. */
+START_TEST(a_kernel_is_taken_out_of_its_file) {
+    const char *file = "grout 1\n// of all\nconst A = B + 1  // late\n"
+                       "require A == 4, \"as it is\"\n"
+                       "kernel @first(%y: out gmem i32[A])\n{\n  store %y[0], 1\n}\n"
+                       "// of the second\n"
+                       "  kernel @second(%x: in gmem i32[B], %y: out gmem i32[A])  // here\n{\n"
+                       "  store %y[1], (load %x[2])\n}\n"
+                       "const B = 3\nlaunch @first(%y)\n";
+    grout_diags *diags = grout_diags_new();
+    grout_module *whole = grout_parse("t.grout", file, strlen(file), diags);
+    ck_assert_ptr_nonnull(whole);
+    ck_assert_ptr_null(grout_module_take_kernel(whole, 3, diags)); /* there is none */
+    grout_module *taken = grout_module_take_kernel(whole, 2, diags);
+    ck_assert_ptr_nonnull(taken);
+    ck_assert_uint_eq(grout_module_get_kernel_count(taken), 2);
+    ck_assert_uint_eq(grout_module_get_const_count(taken), 3);
+    ck_assert_uint_eq(grout_module_get_launch_count(taken), 1);
+    const grout_kernel *kernel = grout_module_get_kernel(taken, 1);
+    ck_assert_str_eq(grout_module_get_string(taken, kernel->name), "second");
+    const grout_place place = grout_module_get_place(taken, kernel->loc);
+    const grout_kernel *written = grout_module_get_kernel(whole, 2);
+    const grout_place own = grout_module_get_place(whole, written->loc);
+    ck_assert_str_eq(place.file, "t.grout");
+    ck_assert_uint_eq(place.line, 10);
+    ck_assert_uint_eq(place.line, own.line);
+    ck_assert_uint_eq(place.column, own.column);
+    const grout_op *op =
+        grout_module_get_op(taken, grout_module_get_block(taken, kernel->body)->last);
+    ck_assert_uint_eq(grout_module_get_place(taken, op->loc).line, 12);
+    grout_module *bound = grout_module_bind(taken, NULL, 0, diags);
+    ck_assert_ptr_nonnull(bound);
+    ck_assert_uint_eq(grout_diags_count(diags), 0);
+    grout_module_free(bound);
+    grout_module_free(taken);
+    grout_module_free(whole);
+    grout_diags_free(diags);
+}
+END_TEST
+
 int main(void) {
     const int fault_count = (int)(sizeof faults / sizeof faults[0]);
     const int nest_count = (int)(sizeof nests / sizeof nests[0]);
@@ -552,6 +592,7 @@ int main(void) {
     tcase_add_test(tcase, files_have_a_limit);
     tcase_add_test(tcase, places_and_uses_are_kept);
     tcase_add_loop_test(tcase, texts_that_look_odd_are_taken, 0, 27);
+    tcase_add_test(tcase, a_kernel_is_taken_out_of_its_file);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel files by shape, of any size: for structure.py.
+
+A shape has a name and makes the text of n things. Twice as many things are a text of about twice the length, and ask for
+twice the work.
+"""
+DEEP = 250  # blocks or parentheses in each other; 256 is the limit
+
+
+class Shape:
+    """What a text is made of, and how many there can be."""
+
+    def __init__(self, make, last, codes=None, words=None, files=None):
+        self.name = make.__name__.strip("_").replace("_", "-")
+        self.usage = " ".join(make.__doc__.split())
+        self.make, self.last = make, last
+        self.codes = codes or {}  # of a command, where it is not 0
+        self.words = words or {}  # more words, of a command
+        self.files = files or {}  # name and what makes it
+
+
+SHAPES = []
+
+
+def shape(last, **rest):
+    def add(make):
+        SHAPES.append(Shape(make, last, **rest))
+        return make
+    return add
+
+
+def kernel(head, lines, name="k"):
+    return "\n".join([f"kernel @{name}({head}", "{", *("  " + line for line in lines), "}"]) + "\n"
+
+
+OUT = "%y: inout gmem i32[64])"
+CODE_1 = {name: 1 for name in ("check", "json", "sarif", "github", "html", "verbose")}
+
+
+@shape(4 << 20)
+def comments(n):
+    """lines of comments"""
+    return kernel(OUT, ["store %y[0], 1", *(f"// {i} what the next line is about" for i in range(n))])
+
+
+@shape(60 << 20)
+def long_comment(n):
+    """bytes of one comment"""
+    return "// " + "x" * n + "\n" + kernel(OUT, ["store %y[0], 1"])
+
+
+@shape(4 << 20)
+def blank_lines(n):
+    """lines with nothing"""
+    return kernel(OUT, ["store %y[0], 1", *["  "] * n, "store %y[1], 1"])
+
+
+@shape(1 << 20)
+def consts(n):
+    """consts, a line each"""
+    return "".join(f"const C{i} = {i}\n" for i in range(n)) + kernel(OUT, [f"store %y[0], C{n - 1}"])
+
+
+@shape(1 << 20)
+def consts_of_one_line(n):
+    """consts on one line"""
+    return "const " + ", ".join(f"C{i} = {i}" for i in range(n)) + "\n" + kernel(OUT, [f"store %y[0], C{n - 1}"])
+
+
+@shape(1 << 20)
+def const_chain(n):
+    """consts, each of the one before"""
+    return ("const C0 = 1\n" + "".join(f"const C{i} = C{i - 1} + 1\n" for i in range(1, n))
+            + kernel(OUT, [f"store %y[0], C{n - 1}"]))
+
+
+@shape(1 << 20)
+def const_chain_upwards(n):
+    """consts, each of the next one"""
+    return ("".join(f"const C{i} = C{i + 1} + 1\n" for i in range(n)) + f"const C{n} = 1\n"
+            + kernel(OUT, ["store %y[0], C0"]))
+
+
+@shape(1 << 17)
+def long_names(n):
+    """values with names of 240 bytes"""
+    names = ["%" + f"v{i}".ljust(240, "x") for i in range(n)]
+    return kernel(OUT, ["%a = load %y[0]", *(f"{name} = add %a, 1" for name in names), f"store %y[1], {names[-1]}"])
+
+
+@shape(1 << 20)
+def requires(n):
+    """requires"""
+    return "const N = 5\n" + "".join(f'require N > 4, "number {i}"\n' for i in range(n)) + kernel(OUT, ["store %y[0], N"])
+
+
+@shape(1 << 20)
+def literals(n):
+    """numbers in expressions of 200 each"""
+    lines = ["store %y[0], " + " + ".join(str(i % 10) for i in range(200)) for _ in range(max(1, n // 200))]
+    return kernel(OUT, lines)
+
+
+@shape(100000)
+def kernels(n):
+    """kernels"""
+    return "\n".join(kernel(OUT, ["store %y[0], 1"], f"k{i}") for i in range(n))
+
+
+@shape(100000, codes=CODE_1)
+def kernels_with_findings(n):
+    """kernels, each with a race"""
+    return "\n".join(kernel(OUT + " grid(g = 2)", ["store %y[0], (axis_index g)"], f"k{i}") for i in range(n))
+
+
+@shape(1 << 16)
+def parameters(n):
+    """parameters of a kernel"""
+    return kernel(", ".join(f"%p{i}: inout gmem i32[4]" for i in range(n)) + ")", ["store %p0[0], 1"])
+
+
+@shape(1 << 16)
+def used_parameters(n):
+    """parameters of a kernel, each written"""
+    return kernel(", ".join(f"%p{i}: inout gmem i32[4]" for i in range(n)) + ")",
+                  [f"store %p{i}[0], 1" for i in range(n)])
+
+
+@shape(1 << 16)
+def scalar_parameters(n):
+    """scalar parameters of a kernel"""
+    return kernel(", ".join(f"%p{i}: i32" for i in range(n)) + f", {OUT}", [f"store %y[0], %p{i}" for i in range(n)])
+
+
+@shape(1 << 16)
+def launched_parameters(n):
+    """parameters in 8 launches"""
+    names = ", ".join(f"%p{i}" for i in range(n // 8 + 1))
+    return (kernel(", ".join(f"%p{i}: inout gmem i32[4]" for i in range(n // 8 + 1)) + ")", ["store %p0[0], 1"])
+            + f"launch @k({names})\n" * 8)
+
+
+@shape(1000000)
+def scalars(n):
+    """additions, each of the one before"""
+    return kernel(OUT, ["%v0 = load %y[0]", *(f"%v{i} = add %v{i - 1}, 1" for i in range(1, n)), f"store %y[0], %v{n - 1}"])
+
+
+@shape(1000000)
+def scalars_of_the_first(n):
+    """additions, all of one value"""
+    return kernel(OUT, ["%v0 = load %y[0]", *(f"%v{i} = add %v0, {i}" for i in range(1, n)), f"store %y[0], %v{n - 1}"])
+
+
+@shape(1000000)
+def products_of_indices(n):
+    """multiplications that may wrap, of which indices are made"""
+    lines = ["%b = load %y[0]"]
+    for i in range(n // 3):
+        lines += [f"%m{i} = mul %b, 300", f"%i{i} = rem (max %m{i}, 0), 64", f"store %y[%i{i}], 1"]
+    return kernel(OUT, lines)
+
+
+@shape(1000000)
+def stores(n):
+    """stores to one element"""
+    return kernel(OUT, [f"store %y[0], {i}" for i in range(n)])
+
+
+@shape(1000000)
+def spread_stores(n):
+    """stores to elements of their own"""
+    return kernel(f"%y: inout gmem i32[{n}])", [f"store %y[{i}], {i}" for i in range(n)])
+
+
+@shape(1000000)
+def loads(n):
+    """loads of elements of their own, summed up"""
+    lines = ["%s0 = load %x[0]"]
+    for i in range(1, n // 2):
+        lines += [f"%v{i} = load %x[{i}]", f"%s{i} = add %s{i - 1}, %v{i}"]
+    return kernel(f"%x: in gmem i32[{n}], {OUT}", [*lines, f"store %y[0], %s{max(n // 2, 1) - 1}"])
+
+
+@shape(1 << 18)
+def arrays(n):
+    """operations on arrays of 128 elements"""
+    return kernel("%y: inout gmem f32[128])", ["%v0 = load %y", *(f"%v{i} = mul %v{i - 1}, 0.5" for i in range(1, n)),
+                                                 f"store %y, %v{n - 1}"])
+
+
+@shape(1 << 18)
+def living_arrays(n):
+    """arrays that all live until the end"""
+    m = n // 2 + 1
+    return kernel("%y: inout gmem f32[4])", ["%v0 = load %y", *(f"%v{i} = mul %v0, {i}.5" for i in range(1, m)),
+                                               *(f"store %y, %v{i}" for i in range(m))])
+
+
+@shape(1000000)
+def nested_loops(n):
+    """loops, 250 in each other"""
+    lines = []
+    for _ in range(max(1, n // DEEP)):
+        lines += [f"for %i{k} in 0..1 {{" for k in range(DEEP)] + ["store %y[%i7], %i0"] + ["}"] * DEEP
+    return kernel(OUT, lines)
+
+
+@shape(1000000)
+def nested_branches(n):
+    """branches, 250 in each other"""
+    lines = ["%t = ge (load %y[0]), -100"]
+    for _ in range(max(1, n // DEEP)):
+        lines += ["if %t {"] * DEEP + ["store %y[0], 1"] + ["}"] * DEEP
+    return kernel(OUT, lines)
+
+
+@shape(1000000)
+def nested_scopes(n):
+    """scopes with an array, 200 in each other"""
+    lines = []
+    for _ in range(max(1, n // 200)):
+        lines += ["scoped(%s : smem i32[1]) {"] * 200 + ["store %y[0], 1"] + ["}"] * 200
+    return kernel(OUT, lines)
+
+
+@shape(1000000)
+def nested_results(n):
+    """branches with a result, 250 in each other"""
+    lines = ["%t = ge (load %y[0]), -100"]
+    for _ in range(max(1, n // DEEP)):
+        lines += ["%r = if %t {"] * DEEP + ["yield 1"] + ["} else {", "yield 2", "}", "yield %r"] * (DEEP - 1)
+        lines += ["} else {", "yield 2", "}", "store %y[0], 1"]
+    text, seen = [], 0
+    for line in lines:  # a block may not name a value twice
+        if line.startswith("%r = if"):
+            text.append(line.replace("%r", f"%r{seen}"))
+            seen += 1
+        else:
+            text.append(line)
+    return kernel(OUT, _close_results(text))
+
+
+def _close_results(lines):
+    """Each 'yield %r' names the result of the branch that has just ended."""
+    open_names, ended, out = [], None, []
+    for line in lines:
+        if line.startswith("%r"):
+            open_names.append(line.split(" ", 1)[0])
+        if line == "}":
+            ended = open_names.pop()
+        out.append(f"yield {ended}" if line == "yield %r" else line)
+    return out
+
+
+@shape(1000000)
+def nested_operations(n):
+    """operations in parentheses, 200 in each other"""
+    line = "store %y[0], " + "(add " * 200 + "1, 1" + "), 1" * 199 + ")"
+    return kernel(OUT, [line] * max(1, n // 200))
+
+
+@shape(1 << 20)
+def branches(n):
+    """branches, one after the other"""
+    return kernel(OUT, ["%t = ge (load %y[0]), 0", *["if %t {", "  store %y[0], 1", "}"] * n])
+
+
+@shape(1 << 20)
+def loops(n):
+    """loops, one after the other"""
+    return kernel(OUT, ["for %i in 0..2 {", "  store %y[%i], 1", "}"] * n)
+
+
+@shape(1 << 18)
+def scopes(n):
+    """scopes with an array, one after the other"""
+    return kernel(OUT, ["scoped(%s : smem i32[4]) {", "  store %s[0], 1", "  store %y[0], (load %s[0])", "}"] * n)
+
+
+@shape(1 << 18)
+def warp_maps(n):
+    """warp maps, one after the other"""
+    return kernel(OUT, ["warp_map(%w) {", "  store %y[%w], 1", "}"] * n)
+
+
+@shape(1 << 18)
+def debug_prints(n):
+    """prints"""
+    return kernel(OUT, [f'debug_print "line {i} {{}}", {i}' for i in range(n)] + ["store %y[0], 1"])
+
+
+@shape(1 << 18)
+def debug_checks(n):
+    """checks"""
+    return kernel(OUT, [f'debug_check (ge {i}, 0), "check {i} {{}}", {i}' for i in range(n)] + ["store %y[0], 1"])
+
+
+@shape(16 << 20)
+def long_string(n):
+    """bytes of one string"""
+    return kernel(OUT, ['debug_print "' + "x" * n + '"', "store %y[0], 1"])
+
+
+@shape(1 << 20)
+def init_lists(n):
+    """elements of inits, 4096 in each of a kernel's parameters"""
+    m = max(1, n // 4096)
+    values = ", ".join(str(i % 10) for i in range(4096))
+    return kernel(", ".join(f"%x{i}: in gmem i32[4096] init([{values}])" for i in range(m)) + f", {OUT}",
+                  ["store %y[0], 1"])
+
+
+@shape(28000)
+def barriers(n):
+    """barriers of a CTA"""
+    return kernel(OUT, [f"scratch %b{i} : barrier[1]" for i in range(n)] + ["store %y[0], 1"])
+
+
+@shape(28000)
+def used_barriers(n):
+    """barriers of a CTA, each with an arrival and a wait"""
+    return kernel(OUT, [f"scratch %b{i} : barrier[1]" for i in range(n)] + ["store %y[0], 1"]
+                  + [line for i in range(n) for line in (f"barrier_arrive %b{i}[0]", f"barrier_wait %b{i}[0]")])
+
+
+@shape(1 << 18)
+def phases(n):
+    """phases of one barrier, each with an arrival and a wait"""
+    return kernel(OUT, ["scratch %b : barrier[1]", *["barrier_arrive %b[0]", "barrier_wait %b[0]"] * n, "store %y[0], 1"])
+
+
+@shape(1 << 18)
+def meetings(n):
+    """barriers of two threads"""
+    return kernel(OUT + " threads(wg = 2)", ["store %y[(axis_index wg)], 1", *["block_barrier"] * n])
+
+
+@shape(1 << 17)
+def copies(n):
+    """copies to SMEM, each waited for"""
+    return kernel("%x: in gmem i32[64], %y: inout gmem i32[64])",
+                  ["scratch %s : smem i32[64]", "scratch %b : barrier[1]",
+                   *["copy_gmem_to_smem %x, %s, %b[0]", "barrier_wait %b[0]"] * n, "store %y, (load %s)"])
+
+
+@shape(1 << 17)
+def bulk_groups(n):
+    """copies from SMEM in flight"""
+    return kernel(f"%y: inout gmem i32[{4 * n}])",
+                  ["scratch %s : smem i32[4]", "store %s, (broadcast 1 : i32[4])", "commit_smem",
+                   *(f"copy_smem_to_gmem %s, %y[ds({4 * i}, 4)]" for i in range(n)), "wait_smem_to_gmem 0"])
+
+
+@shape(1 << 18)
+def aliases(n):
+    """names of the same bytes"""
+    return kernel(OUT, ["scratch %s : smem i32[64]", *(f"scratch %a{i} : smem i32[64] alias(%s)" for i in range(n)),
+                        "store %s[0], 1", f"store %y[0], (load %a{n - 1}[0])"])
+
+
+@shape(1 << 14)
+def used_aliases(n):
+    """names of the same bytes, each used"""
+    return kernel(OUT, ["scratch %s : smem i32[64]", *(f"scratch %a{i} : smem i32[64] alias(%s)" for i in range(n)),
+                        *(f"store %a{i}[0], 1" for i in range(n)), "store %y[0], (load %s[0])"])
+
+
+@shape(1 << 14)
+def inferred_tiles(n):
+    """names with a tile that is inferred, each used"""
+    return kernel("%y: inout gmem i32[64])",
+                  ["scratch %s : smem i32[64]", *(f"scratch %a{i} : smem i32[64] tile(infer) alias(%s)" for i in range(n)),
+                   *(f"store %a{i}[0], 1" for i in range(n)), "store %y[0], (load %s[0])"])
+
+
+@shape(1 << 16)
+def uses_of_inferred_tile(n):
+    """copies of one array with a tile that is inferred"""
+    return kernel("%x: in gmem f16[64, 64], %y: inout gmem f16[64, 64])",
+                  ["scratch %s : smem f16[64, 64] tile(infer)", "scratch %b : barrier[1]",
+                   *["copy_gmem_to_smem %x, %s, %b[0]", "barrier_wait %b[0]"] * n, "store %y, (load %s)"])
+
+
+@shape(1 << 16)
+def semaphores(n):
+    """arrays of semaphores"""
+    return kernel(OUT, [*(f"scratch %u{i} : semaphore[1] global" for i in range(n)),
+                        *(f"semaphore_signal %u{i}[0], 1" for i in range(n)), "store %y[0], 1"])
+
+
+@shape(1 << 16)
+def workspaces(n):
+    """arrays in global memory for the launch"""
+    return kernel(OUT, [*(f"scratch %w{i} : gmem i32[4]" for i in range(n)),
+                        *(f"store %w{i}[0], 1" for i in range(n)), "store %y[0], 1"])
+
+
+@shape(1 << 14)
+def wgmmas(n):
+    """products of the tensor core"""
+    return kernel("%a: in gmem f16[64, 64], %b: in gmem f16[64, 64], %c: out gmem f32[64, 64])",
+                  ["scratch %as : smem f16[64, 64] tile(8, 64) swizzle(128)",
+                   "scratch %bs : smem f16[64, 64] tile(8, 64) swizzle(128)", "scratch %acc : acc f32[64, 64]",
+                   "scratch %full : barrier[1] arrivals(2)", "copy_gmem_to_smem %a, %as, %full[0]",
+                   "copy_gmem_to_smem %b, %bs, %full[0]", "barrier_wait %full[0]", *["wgmma %acc, %as, %bs"] * n,
+                   "store %c, (load %acc)"])
+
+
+@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in ("check", "json", "sarif", "github",
+                                                                                       "html", "verbose", "fix")})
+def races(n):
+    """races, all listed"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
+
+
+@shape(1 << 18, codes=CODE_1)
+def unlisted_races(n):
+    """races, 20 of them listed"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
+
+
+@shape(1 << 16)
+def allowed_races(n):
+    """races, each allowed by a comment"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
+                  ["%g = axis_index g", *(f"store %y[{i}], %g  // allow: gmem-race number {i}" for i in range(n))])
+
+
+@shape(1 << 16, words={name: ("--suppress", "rules") for name in ("check", "json", "sarif", "github", "html", "verbose")},
+       files={"rules": lambda n: "".join(f"gmem-race k.grout:{i + 4} number {i}\n" for i in range(n))})
+def suppressed_races(n):
+    """races, each suppressed by a line of a file"""
+    return races(n)
+
+
+@shape(1 << 16)
+def expected_races(n):
+    """races, each expected by a comment"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
+                  ["%g = axis_index g", *(f"store %y[{i}], %g  // expect-error: gmem-race" for i in range(n))])
+
+
+@shape(1 << 14)
+def run_lines(n):
+    """run lines"""
+    return "".join(f"// run: --seed {i}\n" for i in range(n)) + kernel(OUT, ["store %y[0], 1"])
+
+
+BAD = {name: 2 for name in ("check", "json", "sarif", "github", "html", "verbose", "run", "emit", "host", "fmt", "fix",
+                            "advice", "explore", "minimise")}
+
+
+@shape(1 << 18, codes=BAD)
+def unknown_names(n):
+    """values that nobody has defined"""
+    return kernel(OUT, [f"store %y[0], %w{i}" for i in range(n)])
+
+
+@shape(1 << 18, codes=BAD)
+def unknown_words(n):
+    """operations that there are not"""
+    return kernel(OUT, [f"stor{i} %y[0], 1" for i in range(n)])
+
+
+@shape(1 << 18, codes=BAD)
+def doubled_names(n):
+    """values that are defined twice"""
+    return kernel(OUT, [line for i in range(n // 2) for line in (f"%v{i} = add 1, 2", f"%v{i} = add 1, 2")])
+
+
+@shape(1 << 18, codes={**BAD, "fmt": 0})
+def wrong_types(n):
+    """operands of a wrong type"""
+    return kernel(OUT, [f"store %y[{i}, 0], 1.5" for i in range(n)])
+
+
+@shape(1 << 18, codes=BAD)
+def open_blocks(n):
+    """braces that nothing closes"""
+    return kernel(OUT, ["store %y[0], 1", "{" * 200] * max(1, n // 200))
+
+
+@shape(4 << 20, codes=BAD)
+def bytes_of_no_text(n):
+    """characters that are no text"""
+    return kernel(OUT, ["\x01$`?" * 16] * max(1, n // 64))
+
+
+@shape(1 << 18, codes=BAD)
+def failed_requires(n):
+    """requires that do not hold"""
+    return "const N = 5\n" + "".join(f'require N > {i + 10}, "number {i}"\n' for i in range(n)) + kernel(OUT, ["store %y[0], N"])

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files of one shape, each twice as large as the one before, through every command: time has to double with them.
+
+Each shape of shapes.py goes through each command at sizes N, 2 N, 4 N and so on, until the last size of the shape or
+--seconds of CPU time. N is the first size that takes --least seconds. What is measured is the CPU time of the process,
+user and system, the least of several runs. A doubling that multiplies it by more than --ratio is a fault, and so are
+more memory than --max-memory and 192 MiB beside what the text takes, an exit code that is not the wanted one, a signal and a
+message about a bug.
+
+--short looks at two sizes alone, of which the second is 8 times the first, with a bound that no load of the machine reaches:
+for CTest.
+"""
+import argparse
+import fnmatch
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import soak
+from shapes import SHAPES
+
+# What each command is called with; FILE is the text.
+COMMANDS = {
+    "check": ["check", "--no-explore", "FILE"],
+    "json": ["check", "--no-explore", "--format", "json", "FILE"],
+    "sarif": ["check", "--no-explore", "--format", "sarif", "FILE"],
+    "github": ["check", "--no-explore", "--format", "github", "FILE"],
+    "html": ["check", "--no-explore", "--html", "page.html", "FILE"],
+    "verbose": ["check", "--no-explore", "-v", "FILE"],
+    "explore": ["check", "--explore", "--budget", "100", "FILE"],
+    "advice": ["check", "--no-explore", "--advice", "--budget", "100", "FILE"],
+    "minimise": ["check", "--no-explore", "--minimise", "--budget", "100", "FILE"],
+    "expect": ["check", "--expect", "FILE"],
+    "run": ["run", "FILE"],
+    "fix": ["fix", "--diff", "--budget", "100", "FILE"],
+    "emit": ["emit", "FILE"],
+    "host": ["emit", "--to", "host", "FILE"],
+    "manifest": ["emit", "--lineinfo", "--manifest", "k.json", "-o", "k.cu", "FILE"],
+    "fmt": ["fmt", "FILE"],
+}
+MEMORY = 1024 * soak.MEGABYTE
+WITH_MEMORY = ("check", "run", "fix")
+FILE_MAX = 64 * soak.MEGABYTE  # GROUT_FILE_MAX
+RUNS = 3  # of a size, where a ratio is too large
+
+
+class Texts:
+    """The files of a shape, each size made once."""
+
+    def __init__(self, shape, folder):
+        self.shape, self.folder, self.made = shape, folder, {}
+
+    def get(self, count):
+        """The folder of a size. A process of its own makes the files: what this one takes counts for those it starts."""
+        folder = self.folder / f"{count}"
+        if count not in self.made:
+            folder.mkdir(parents=True)
+            made = os.fork()
+            if made == 0:
+                os._exit(self.make(folder, count))
+            if os.waitstatus_to_exitcode(os.waitpid(made, 0)[1]) != 0:
+                raise RuntimeError(f"{self.shape.name}: no text of {count}")
+            self.made[count] = (folder / "k.grout").stat().st_size
+        return folder
+
+    def make(self, folder, count):
+        (folder / "k.grout").write_text(self.shape.make(count), encoding="utf-8")
+        for name, make in self.shape.files.items():
+            (folder / name).write_text(make(count), encoding="utf-8")
+        return 0
+
+    def is_small(self, count):
+        """Whether a file of so many is one that grout reads."""
+        if count > self.shape.last:
+            return False
+        self.get(count)
+        return self.made[count] <= FILE_MAX
+
+
+def read_ends(path):
+    """The beginning and the end of what was printed: all of it may be hundreds of megabytes."""
+    with open(path, "rb") as file:
+        first = file.read(1 << 16)
+        file.seek(max(len(first), os.fstat(file.fileno()).st_size - (1 << 16)))
+        return first + file.read()
+
+
+class Series:
+    """One command on one shape: sizes, and the least time that each has taken."""
+
+    def __init__(self, options, name, texts):
+        self.options, self.name, self.texts, self.shape = options, name, texts, texts.shape
+        self.sizes, self.seconds, self.memory = [], [], 0
+        words = [*COMMANDS[name], *self.shape.words.get(name, ())]
+        self.words = ["k.grout" if word == "FILE" else word for word in words]
+        if self.words[0] in WITH_MEMORY:
+            self.words += ["--max-memory", f"{MEMORY // soak.MEGABYTE}M"]
+
+    def run(self, count):
+        """One call. The CPU time of the process."""
+        folder = self.texts.get(count)
+        with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
+            process = subprocess.Popen([self.options.grout, *self.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=err, env={"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8",
+                                                        **{key: value for key, value in os.environ.items()
+                                                           if key in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}})
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (self.options.most, self.options.most + 1))
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = 0  # so that Popen does not wait again
+        outcome = soak.Outcome(status, usage, *(read_ends(folder / name) for name in ("out", "err")), 0)
+        self.judge(outcome, folder)
+        return outcome.cpu
+
+    def judge(self, outcome, folder):
+        if soak.BUG.search(outcome.out) or soak.BUG.search(outcome.err):
+            raise soak.Fault(f"it speaks of a bug: {outcome.describe()}")
+        wanted = self.shape.codes.get(self.name, 0)
+        if outcome.code != wanted:
+            raise soak.Fault(f"exit code {wanted} is right: {outcome.describe()}: {(outcome.out[:300] + outcome.err[:300])!r}")
+        self.memory = max(self.memory, outcome.memory)
+
+    def first_size(self):
+        """The first size that takes long enough to measure, with three larger ones after it."""
+        sizes = [self.shape.last >> k for k in range(3, 40) if self.shape.last >> k >= 64] or [max(1, self.shape.last >> 3)]
+        sizes = [count for count in reversed(sizes) if self.texts.is_small(8 * count)]
+        for count in sizes[::2]:
+            if self.run(count) >= self.options.least:
+                return count
+        return sizes[-1]
+
+    def measure(self):
+        count = self.first_size()
+        while self.texts.is_small(count) and (len(self.sizes) < 4 or self.seconds[-1] < self.options.seconds):
+            self.seconds.append(self.run(count))
+            self.sizes.append(count)
+            if len(self.sizes) > 1 and self.ratio(-1) > self.options.ratio:
+                self.look_again()
+            count *= 2
+
+    def ratio(self, at):
+        return self.seconds[at] / self.seconds[at - 1]
+
+    def look_again(self):
+        """Both sizes of the last ratio, a few times more: something else may have been in the way."""
+        for _ in range(RUNS):
+            for at in (-2, -1):
+                self.seconds[at] = min(self.seconds[at], self.run(self.sizes[at]))
+            if self.ratio(-1) <= self.options.ratio:
+                return
+        raise soak.Fault(f"{self.sizes[-2]} take {self.seconds[-2]:.3f} s, {self.sizes[-1]} take {self.seconds[-1]:.3f} s")
+
+    def describe(self):
+        ratios = " ".join(f"{self.ratio(at):.2f}" for at in range(1, len(self.sizes)))
+        first, last = (f"{at:.2f}" for at in (self.seconds[0], self.seconds[-1])) if self.seconds else ("", "")
+        sizes = f"{self.sizes[0]:,} to {self.sizes[-1]:,}" if self.sizes else ""
+        return f"| {self.name} | {self.shape.name} | {sizes} | {first} to {last} | {ratios} | {self.memory // soak.MEGABYTE} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--grout", type=pathlib.Path, default=soak.ROOT / "build/release/bin/grout", help="the command")
+    parser.add_argument("--work", type=pathlib.Path, default=soak.ROOT / "build/soak", help="folder for files")
+    parser.add_argument("--ratio", type=float, default=2.3, metavar="X", help="most of a doubling (default 2.3)")
+    parser.add_argument("--least", type=float, default=0.1, metavar="S", help="seconds of the first size (default 0.1)")
+    parser.add_argument("--seconds", type=float, default=4.0, metavar="S", help="no size after one that takes so long")
+    parser.add_argument("--most", type=int, default=120, metavar="S", help="seconds that a size may take at most")
+    parser.add_argument("--commands", default="*", metavar="NAMES", help="these alone, with commas and *")
+    parser.add_argument("--shapes", default="*", metavar="NAMES", help="these alone, with commas and *")
+    options = parser.parse_args()
+    options.grout = options.grout.resolve()
+    options.work = (options.work / f"structure.{os.getpid()}").resolve()
+    start, faults, rows = time.monotonic(), 0, 0
+    print("| command | shape | sizes | seconds | each doubling | MiB |\n|---|---|---|---|---|---|", flush=True)
+    for shape in SHAPES:
+        if not any(fnmatch.fnmatch(shape.name, name) for name in options.shapes.split(",")):
+            continue
+        texts = Texts(shape, options.work / shape.name)
+        for name in COMMANDS:
+            if not any(fnmatch.fnmatch(name, one) for one in options.commands.split(",")):
+                continue
+            series = Series(options, name, texts)
+            rows += 1
+            try:
+                series.measure()
+                print(series.describe(), flush=True)
+            except soak.Fault as fault:
+                faults += 1
+                print(f"{series.describe()} FAULT: {fault}", flush=True)
+        shutil.rmtree(options.work, ignore_errors=True)
+    print(f"structure: {rows} rows, {time.monotonic() - start:.0f} s, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
