@@ -37,7 +37,7 @@ test-all: deps test
 	ctest --preset nth-allocation
 	tools/fuzz.sh 20
 
-# The long forms of tools/soak, two hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
+# The long forms of tools/soak, three hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
 # a Python that has the package grout.
 SOAK_SEED ?= 1
 SOAK_PYTHON ?=
@@ -49,6 +49,7 @@ soak: deps-test
 	python3 tools/soak/files.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
 	python3 tools/soak/signals.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
 	python3 tools/soak/kills.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/structure.py --grout build/cuda/bin/grout
 	python3 tools/soak/one_process.py --program build/cuda/bin/soak_one_process --seed $(SOAK_SEED) \
 	    $(if $(SOAK_PYTHON),--python $(SOAK_PYTHON))
 

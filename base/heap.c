@@ -60,6 +60,10 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity) 
     if (capacity <= pool->capacity) {
         return true;
     }
+    /* Whoever asks for a few more each time does not copy all of them each time. */
+    if (pool->capacity <= UINT32_MAX / 2 && capacity < 2 * pool->capacity) {
+        capacity = 2 * pool->capacity;
+    }
     uint8_t *data = grout_heap__take(heap, (size_t)capacity * pool->item_size);
     if (data == NULL) {
         return false;

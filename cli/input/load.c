@@ -324,6 +324,9 @@ grout_kernel_id grout_load__get_whole_id(const grout_load *load, grout_kernel_id
 
 const grout_load *grout_load__take(grout_session *session, const grout_load *load,
                                    grout_kernel_id *kernel, grout_load *own) {
+    /* What the whole has said is not said again; without time or memory the whole is run, which
+     * says so. */
+    grout_diags *diags = grout_session__new_diags(session);
     GROUT_ASSERT(load->whole == NULL);
     *own = *load;
     own->whole = load;
@@ -331,13 +334,13 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
     own->kernel_count = 1;
     own->kernels = calloc(1, sizeof own->kernels[0]);
     own->symbolic = own->bound = NULL;
-    if (own->kernels != NULL && grout_load__has_several(load)) {
-        own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, session->diags);
+    if (diags != NULL && own->kernels != NULL && grout_load__has_several(load)) {
+        own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }
     if (own->symbolic != NULL) { /* the whole has been verified */
-        own->bound =
-            grout_module_bind(own->symbolic, own->defines, own->define_count, session->diags);
+        own->bound = grout_module_bind(own->symbolic, own->defines, own->define_count, diags);
     }
+    grout_diags_free(diags);
     if (own->bound == NULL) {
         return load;
     }

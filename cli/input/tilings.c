@@ -28,14 +28,15 @@ static void add_line(const grout_module *module, grout_object_id id, grout_text 
 void grout_tilings__note(grout_session *session, const grout_load *load) {
     const grout_module *module = load->bound;
     grout_text text = {0};
-    for (size_t i = 0; session->is_verbose && i < load->kernel_count; i++) {
-        for (grout_object_id id = 1; id < grout_module_get_object_count(module); id++) {
-            grout_tiling tiling;
-            if (grout_object_is_declared(module, id) &&
-                grout_object_get_inferred_tiling(module, id, &tiling) &&
-                is_of_kernel(module, grout_module_get_object(module, id), load->kernels[i])) {
-                add_line(module, id, &text);
-            }
+    const bool are_all = load->kernel_count + 1 == grout_module_get_kernel_count(module);
+    const grout_object_id count = grout_module_get_object_count(module);
+    for (grout_object_id id = 1; session->is_verbose && id < count; id++) {
+        grout_tiling tiling;
+        if (grout_object_is_declared(module, id) &&
+            grout_object_get_inferred_tiling(module, id, &tiling) &&
+            (are_all ||
+             is_of_kernel(module, grout_module_get_object(module, id), load->kernels[0]))) {
+            add_line(module, id, &text);
         }
     }
     grout_session__flush_prose(session, GROUT_STREAM_ERR, &text, 4);

@@ -48,13 +48,15 @@ bool grout_gpu__is_pure(const grout_op *op) {
 
 uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
                                grout_object_id object) {
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        const grout_param *param = grout_module_get_param(module, kernel, i);
-        if (param->direction != GROUT_DIRECTION_SCALAR && param->object == object) {
-            return i;
-        }
+    const grout_value_id value = grout_module_get_object(module, object)->value;
+    if (kernel->param_count == 0 || grout_module_get_value(module, value)->op != 0) {
+        return UINT32_MAX;
     }
-    return UINT32_MAX;
+    /* The values of parameters follow each other. */
+    const uint32_t index = value - grout_module_get_param(module, kernel, 0)->value;
+    const bool is_param = index < kernel->param_count &&
+                          grout_module_get_param(module, kernel, index)->object == object;
+    return is_param ? index : UINT32_MAX;
 }
 
 const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id value) {

@@ -149,6 +149,7 @@ static void add_objects(grout_planner *planner) {
     visit_objects(planner, fill_elements);
     visit_objects(planner, add_scratch);
     visit_objects(planner, add_gmem);
+    grout_planner__find_watched(planner);
     visit_objects(planner, add_semaphore);
     visit_objects(planner, add_accumulator);
 }
@@ -190,6 +191,7 @@ static bool begin_planner(grout_planner *planner) {
     planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_is_shared = grout_heap__take(heap, objects * sizeof(bool));
     planner->object_uses = grout_heap__take(heap, objects);
+    planner->object_is_watched = grout_heap__take(heap, objects * sizeof(bool));
     planner->object_is_ordered = grout_heap__take(heap, objects * sizeof(bool));
     planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->value_is_widened = grout_heap__take(heap, values * sizeof(bool));
@@ -205,9 +207,10 @@ static bool begin_planner(grout_planner *planner) {
            planner->decides != NULL && planner->value_slots != NULL &&
            planner->object_params != NULL && planner->object_elements != NULL &&
            planner->object_is_shared != NULL && planner->object_uses != NULL &&
-           planner->object_is_ordered != NULL && planner->value_buffers != NULL &&
-           planner->value_is_widened != NULL && planner->ranges != NULL &&
-           planner->matters != NULL && planner->traced != NULL && planner->wraps != NULL;
+           planner->object_is_watched != NULL && planner->object_is_ordered != NULL &&
+           planner->value_buffers != NULL && planner->value_is_widened != NULL &&
+           planner->ranges != NULL && planner->matters != NULL && planner->traced != NULL &&
+           planner->wraps != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -227,6 +230,7 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->object_is_shared, objects * sizeof(bool));
     grout_heap__give(heap, planner->object_uses, objects);
+    grout_heap__give(heap, planner->object_is_watched, objects * sizeof(bool));
     grout_heap__give(heap, planner->object_is_ordered, objects * sizeof(bool));
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));

@@ -5,26 +5,27 @@
  */
 #include "planner.h"
 
-/* Whether a wait of the block, or of one inside, looks at the object's units without taking them.
+/* Notes the objects at whose units a wait of the block, or of one inside, looks without taking
+ * them.
  */
-static bool has_look(const grout_planner *planner, grout_block_id block, grout_object_id object) {
+static void watch_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         grout_view view;
         if (grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL &&
-            grout_module_get_view(module, grout_module_get_operand(module, op, 0), &view) &&
-            view.object == object) {
-            return true;
+            grout_module_get_view(module, grout_module_get_operand(module, op, 0), &view)) {
+            planner->object_is_watched[view.object] = true;
         }
         for (uint32_t i = 0; i < op->block_count; i++) {
-            if (has_look(planner, op->first_block + i, object)) {
-                return true;
-            }
+            watch_block(planner, op->first_block + i);
         }
     }
-    return false;
+}
+
+void grout_planner__find_watched(grout_planner *planner) {
+    watch_block(planner, planner->kernel->body);
 }
 
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id) {
@@ -34,7 +35,7 @@ void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id) {
         return;
     }
     int64_t count = grout_type_get_count(grout_object_get_type(planner->module, id));
-    bool keeps_all = has_look(planner, planner->kernel->body, id);
+    const bool keeps_all = planner->object_is_watched[id];
     planner->object_elements[id] = grout_plan__get_semaphore_count(planner->plan);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = grout_pool__take(pool, planner->plan->heap);

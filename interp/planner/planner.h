@@ -68,6 +68,7 @@ typedef struct grout_planner {
     uint32_t *object_elements; /* by object: first barrier element */
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
+    bool *object_is_watched;   /* by object: some wait looks at its units without taking them */
     bool *object_is_ordered; /* by array with bytes of its own: some atomic releases or acquires */
     const grout_pick *pick;  /* of the op that is lowered; NULL: it has none */
     int64_t split; /* of the op that is lowered: the dimension of its source that the CTAs of a pair
@@ -132,6 +133,7 @@ void grout_planner__lower_pick(grout_planner *planner, uint32_t index, const gro
 /* plan_mbarrier.c: comes last for an op; what it adds follows the op's instruction. */
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */
+void grout_planner__find_watched(grout_planner *planner);
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
 
 /* plan_spin.c: the instruction of an op inside a while, or of the while, looks at the registers

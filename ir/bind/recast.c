@@ -279,8 +279,8 @@ static void recast_again(grout_binding *binding, grout_ref_id ref, uint32_t inde
 
 void grout_recast__object(grout_binding *binding, grout_object_id object) {
     const grout_value_id value = grout_module_get_object(binding->module, object)->value;
-    for (uint32_t id = 1; grout_binding__goes_on(binding) && id < binding->module->refs.count;
-         id++) {
+    for (size_t i = 0; grout_binding__goes_on(binding) && i < binding->recasts.count; i++) {
+        const grout_ref_id id = binding->recasts.items[i];
         const grout_ref *ref = grout_module_get_ref(binding->module, id);
         for (uint32_t k = 0; ref->base == value && k < ref->step_count; k++) {
             if (is_recast(grout_module_get_ref_step(binding->module, ref, k))) {
@@ -290,6 +290,18 @@ void grout_recast__object(grout_binding *binding, grout_object_id object) {
     }
 }
 
+static void note_recast(grout_binding *binding, grout_ref_id id) {
+    const size_t count = binding->recasts.count;
+    if (count > 0 && binding->recasts.items[count - 1] == id) {
+        return;
+    }
+    if (!GROUT_ARRAY_RESERVE(&binding->recasts, binding->module->allocator, 1)) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+        return;
+    }
+    binding->recasts.items[binding->recasts.count++] = id;
+}
+
 void grout_recast__module(grout_binding *binding) {
     for (uint32_t id = 1; grout_binding__goes_on(binding) && id < binding->module->refs.count;
          id++) {
@@ -297,6 +309,7 @@ void grout_recast__module(grout_binding *binding) {
         for (uint32_t k = 0; k < count; k++) {
             const grout_ref *ref = grout_module_get_ref(binding->module, id);
             if (is_recast(grout_module_get_ref_step(binding->module, ref, k))) {
+                note_recast(binding, id);
                 recast_step(binding, id, k);
             }
         }

@@ -96,11 +96,13 @@ static uint32_t find_best(grout_tiling_search *search, uint64_t fitting) {
     return best;
 }
 
-static void infer_tile(grout_binding *binding, grout_object_id id, const bool *is_fragment) {
+static void infer_tile(grout_binding *binding, grout_object_id id, const bool *is_fragment,
+                       const grout_tiling_uses *uses) {
     grout_tiling_search search = {.binding = binding,
                                   .object = id,
                                   .rows = binding->object_specs[id],
-                                  .is_fragment = is_fragment};
+                                  .is_fragment = is_fragment,
+                                  .all_uses = uses};
     if (grout_tiling__add_uses(&search)) {
         grout_tiling__add_candidates(&search);
         try_all(&search);
@@ -123,15 +125,19 @@ void grout_infer_tiles__module(grout_binding *binding) {
     const grout_module *module = binding->module;
     const bool is_typed = binding->ok; /* a fault of one array is none of the next */
     bool *is_fragment = NULL;
+    grout_tiling_uses uses = {0};
     for (grout_object_id id = 1; is_typed && id < module->objects.count; id++) {
         if (!is_asked(module, id)) {
             continue;
         }
-        is_fragment = is_fragment != NULL ? is_fragment : grout_tiling__find_fragments(binding);
-        if (is_fragment == NULL) {
-            return;
+        if (is_fragment == NULL) { /* the first one */
+            is_fragment = grout_tiling__find_fragments(binding);
+            if (is_fragment == NULL || !grout_tiling__list_uses(binding, &uses)) {
+                break;
+            }
         }
-        infer_tile(binding, id, is_fragment);
+        infer_tile(binding, id, is_fragment, &uses);
     }
+    grout_tiling__drop_uses(&uses);
     grout__free(is_fragment);
 }

@@ -45,7 +45,8 @@ typedef struct grout_tiling_search {
     grout_tiling_candidate candidates[GROUT_TILINGS_MAX];
     uint64_t possible; /* the candidates without a fault */
     GROUT_ARRAY(grout_tiling_use) uses;
-    const bool *is_fragment; /* by value (tiling_fragments.c) */
+    const struct grout_tiling_uses *all_uses; /* of all arrays */
+    const bool *is_fragment;                  /* by value (tiling_fragments.c) */
 } grout_tiling_search;
 
 /* tiling.c: gives the array, and the views of it, the layout of a candidate. */
@@ -54,7 +55,24 @@ void grout_tiling__apply(grout_tiling_search *search, uint32_t candidate);
 /* tiling_candidates.c: what there is to try, best first where nothing else decides. */
 void grout_tiling__add_candidates(grout_tiling_search *search);
 
-/* tiling_uses.c: all uses of the array; false without memory, which is reported. */
+/* The uses of all arrays whose tile is to be found: of each array a list in the order of the text.
+ */
+typedef struct grout_tiling_listed_use {
+    grout_op_id op;
+    uint32_t operand;
+    uint32_t next; /* in the list of its array; 0: the last one */
+} grout_tiling_listed_use;
+
+typedef struct grout_tiling_uses {
+    GROUT_ARRAY(grout_tiling_listed_use) list; /* entry 0 is none */
+    uint32_t *first, *last;                    /* by object; 0: none */
+} grout_tiling_uses;
+
+/* tiling_uses.c: those of the module, in one walk; false without memory, which is reported. Deinit
+ * even then. */
+bool grout_tiling__list_uses(grout_binding *binding, grout_tiling_uses *uses);
+void grout_tiling__drop_uses(grout_tiling_uses *uses);
+/* All uses of the array; false without memory, which is reported. */
 bool grout_tiling__add_uses(grout_tiling_search *search);
 /* Whether a use takes the layout that the array has now; if not, and diags is not NULL, it says
  * why. */

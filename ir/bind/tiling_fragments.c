@@ -136,6 +136,14 @@ static void join_region(fragment_walk *walk, const grout_op *op) {
     }
 }
 
+static void join_op(fragment_walk *walk, const grout_op *op) {
+    if (is_elementwise(op)) {
+        join_elements(walk, op);
+    } else if (op->block_count > 0 && op->result_count > 0) {
+        join_region(walk, op);
+    }
+}
+
 bool *grout_tiling__find_fragments(grout_binding *binding) {
     const grout_module *module = binding->module;
     fragment_walk walk = {.module = module};
@@ -143,15 +151,12 @@ bool *grout_tiling__find_fragments(grout_binding *binding) {
     for (grout_op_id id = 1; walk.is_fragment != NULL && id < module->ops.count; id++) {
         mark_ends(&walk, grout_module_get_op(module, id));
     }
-    while (walk.is_changed) {
+    /* By turns upwards and downwards: a chain of operations takes one turn, whichever end is known.
+     */
+    for (bool is_down = false; walk.is_changed; is_down = !is_down) {
         walk.is_changed = false;
-        for (grout_op_id id = 1; grout_binding__goes_on(binding) && id < module->ops.count; id++) {
-            const grout_op *op = grout_module_get_op(module, id);
-            if (is_elementwise(op)) {
-                join_elements(&walk, op);
-            } else if (op->block_count > 0 && op->result_count > 0) {
-                join_region(&walk, op);
-            }
+        for (uint32_t i = 1; grout_binding__goes_on(binding) && i < module->ops.count; i++) {
+            join_op(&walk, grout_module_get_op(module, is_down ? module->ops.count - i : i));
         }
     }
     return walk.is_fragment;

@@ -32,24 +32,72 @@ static bool add_use(grout_tiling_search *search, grout_op_id op, uint32_t operan
     return true;
 }
 
-bool grout_tiling__add_uses(grout_tiling_search *search) {
-    const grout_module *module = search->binding->module;
-    const grout_kernel_id kernel = grout_object__get_kernel(module, search->object);
+static bool list_use(grout_binding *binding, grout_tiling_uses *uses, grout_object_id object,
+                     const grout_tiling_listed_use *use) {
+    if (!GROUT_ARRAY_RESERVE(&uses->list, binding->module->allocator, 1)) {
+        return grout_diags_add_oom(binding->diags);
+    }
+    const uint32_t number = (uint32_t)uses->list.count++;
+    uses->list.items[number] = *use;
+    if (uses->last[object] != 0) {
+        uses->list.items[uses->last[object]].next = number;
+    } else {
+        uses->first[object] = number;
+    }
+    uses->last[object] = number;
+    return true;
+}
+
+/* The references of an op to arrays whose tile is to be found. */
+static bool list_op(grout_binding *binding, grout_tiling_uses *uses, grout_op_id id) {
+    const grout_module *module = binding->module;
+    const grout_op *op = grout_module_get_op(module, id);
+    /* What is only shown must not change by being shown. */
+    const uint32_t count = get_rule(op) == GROUT_RULE_PRINT_LAYOUT ? 0 : op->operand_count;
     bool is_good = true;
-    grout_op_id id = grout_kernel__get_first_op(module, kernel);
-    for (; id != 0 && is_good && grout_binding__goes_on(search->binding);
-         id = grout_kernel__get_next_op(module, id)) {
-        const grout_op *op = grout_module_get_op(module, id);
-        /* What is only shown must not change by being shown. */
-        const uint32_t count = get_rule(op) == GROUT_RULE_PRINT_LAYOUT ? 0 : op->operand_count;
-        for (uint32_t k = 0; k < count && is_good; k++) {
-            const grout_operand *operand = grout_module_get_operand(module, op, k);
-            const bool is_reference =
-                operand->kind == GROUT_OPERAND_REF || operand->kind == GROUT_OPERAND_VALUE;
-            if (is_reference && get_declared(module, operand) == search->object) {
-                is_good = add_use(search, id, k);
-            }
+    for (uint32_t k = 0; k < count && is_good; k++) {
+        const grout_operand *operand = grout_module_get_operand(module, op, k);
+        const bool is_reference =
+            operand->kind == GROUT_OPERAND_REF || operand->kind == GROUT_OPERAND_VALUE;
+        const grout_object_id object = is_reference ? get_declared(module, operand) : 0;
+        if (object != 0 && grout_module_get_object(module, object)->infers_tile) {
+            const grout_tiling_listed_use use = {.op = id, .operand = k};
+            is_good = list_use(binding, uses, object, &use);
         }
+    }
+    return is_good;
+}
+
+bool grout_tiling__list_uses(grout_binding *binding, grout_tiling_uses *uses) {
+    const grout_module *module = binding->module;
+    const grout_tiling_listed_use none = {0};
+    uses->first = grout_binding__new(binding, module->objects.count, sizeof *uses->first);
+    uses->last = grout_binding__new(binding, module->objects.count, sizeof *uses->last);
+    bool is_good = uses->first != NULL && uses->last != NULL && list_use(binding, uses, 0, &none);
+    for (grout_kernel_id kernel = 1; is_good && kernel < module->kernels.count; kernel++) {
+        grout_op_id id = grout_kernel__get_first_op(module, kernel);
+        for (; id != 0 && is_good && grout_binding__goes_on(binding);
+             id = grout_kernel__get_next_op(module, id)) {
+            is_good = list_op(binding, uses, id);
+        }
+    }
+    binding->ok = binding->ok && is_good;
+    return is_good;
+}
+
+void grout_tiling__drop_uses(grout_tiling_uses *uses) {
+    grout__free(uses->list.items);
+    grout__free(uses->first);
+    grout__free(uses->last);
+    *uses = (grout_tiling_uses){0};
+}
+
+bool grout_tiling__add_uses(grout_tiling_search *search) {
+    const grout_tiling_uses *uses = search->all_uses;
+    bool is_good = true;
+    for (uint32_t i = uses->first[search->object]; i != 0 && is_good;
+         i = uses->list.items[i].next) {
+        is_good = add_use(search, uses->list.items[i].op, uses->list.items[i].operand);
     }
     return is_good;
 }

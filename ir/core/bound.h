@@ -17,6 +17,7 @@ typedef struct grout_binding {
     bool *open_blocks; /* by block: the walk stands inside */
     struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
     bool *has_alias;                        /* by object: another one has its bytes */
+    GROUT_ARRAY(grout_ref_id) recasts;      /* the references with a .bitcast or .reshape */
     grout_block_id unfinished; /* that a builder fills: it and those around it have no end yet */
     bool ok;
 } grout_binding;

@@ -14,6 +14,8 @@
 #include "statement.h"
 #include "wording.h"
 
+#include <stdlib.h>
+
 enum { LINK_BARRIER = 1, LINK_ACCESS = 2, LINK_LOOP = 4 };
 
 typedef enum cause_kind {
@@ -102,50 +104,67 @@ static grout_object_id find_barrier(const grout_checker *checker, const grout_re
 
 /* ---- links ---- */
 
-static bool shares_barrier(const grout_checker *checker, const grout_record *a,
-                           const grout_record *b) {
+/* What a finding is about: two findings that have one of these in common are linked by it. */
+typedef struct topic {
+    uint8_t link;    /* LINK_* */
+    uint8_t kind;    /* cause_kind of the finding */
+    uint32_t about;  /* the barrier object, the op, or the loop */
+    uint32_t thread; /* of the loop */
+    uint32_t entry;  /* of the arrangement */
+    bool is_empty;   /* of the first of those that are alike: all their entries have a head */
+} topic;
+
+enum { TOPICS_OF_RECORD = 16 };
+
+/* All topics of a finding; how many. */
+static uint32_t find_topics(const grout_checker *checker, const grout_record *record,
+                            topic topics_out[TOPICS_OF_RECORD]) {
+    const uint8_t kind = get_row(record->code).kind;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < BARRIERS_OF_RECORD; i++) {
-        grout_object_id object = find_barrier(checker, a, i);
-        for (uint32_t k = 0; object != 0 && k < BARRIERS_OF_RECORD; k++) {
-            if (find_barrier(checker, b, k) == object) {
-                return true;
-            }
+        const grout_object_id object = find_barrier(checker, record, i);
+        if (object != 0) {
+            topics_out[count++] = (topic){.link = LINK_BARRIER, .kind = kind, .about = object};
         }
     }
-    return false;
-}
-
-static bool shares_side(const grout_checker *checker, const grout_record *a, const grout_record *b,
-                        bool (*is_shared)(const grout_checker *checker, const grout_side *a,
-                                          const grout_side *b)) {
-    for (uint32_t i = 0; i < a->facts.side_count; i++) {
-        for (uint32_t k = 0; k < b->facts.side_count; k++) {
-            const grout_side *x = &a->facts.sides[i], *y = &b->facts.sides[k];
-            if (x->origin.op != 0 && y->origin.op != 0 && is_shared(checker, x, y)) {
-                return true;
-            }
+    for (uint32_t i = 0; i < record->facts.side_count; i++) {
+        const grout_origin *origin = &record->facts.sides[i].origin;
+        const grout_op_id loop =
+            origin->op == 0 ? 0 : grout_op__get_loop(checker->info.module, origin->op);
+        GROUT_ASSERT(count + 2 <= TOPICS_OF_RECORD);
+        if (origin->op != 0) {
+            topics_out[count++] = (topic){.link = LINK_ACCESS, .kind = kind, .about = origin->op};
+        }
+        if (loop != 0) {
+            topics_out[count++] =
+                (topic){.link = LINK_LOOP, .kind = kind, .about = loop, .thread = origin->thread};
         }
     }
-    return false;
+    return count;
 }
 
-static bool is_same_op(const grout_checker *checker, const grout_side *a, const grout_side *b) {
-    (void)checker;
-    return a->origin.op == b->origin.op;
+static int compare_numbers(uint32_t a, uint32_t b) {
+    return (a > b) - (a < b);
 }
 
-static bool is_same_loop(const grout_checker *checker, const grout_side *a, const grout_side *b) {
-    grout_op_id loop = grout_op__get_loop(checker->info.module, a->origin.op);
-    return loop != 0 && a->origin.thread == b->origin.thread &&
-           grout_op__get_loop(checker->info.module, b->origin.op) == loop;
+/* Those that are alike but for their entries lie beside each other. */
+static int compare_topics(const void *a, const void *b) {
+    const topic *x = a, *y = b;
+    const int orders[] = {compare_numbers(x->link, y->link), compare_numbers(x->kind, y->kind),
+                          compare_numbers(x->about, y->about),
+                          compare_numbers(x->thread, y->thread),
+                          compare_numbers(x->entry, y->entry)};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (orders[i] != 0) {
+            return orders[i];
+        }
+    }
+    return 0;
 }
 
-/* The links among 'wanted' that hold. */
-static unsigned find_links(const grout_checker *checker, const grout_record *a,
-                           const grout_record *b, unsigned wanted) {
-    return (wanted & LINK_BARRIER && shares_barrier(checker, a, b) ? LINK_BARRIER : 0U) |
-           (wanted & LINK_ACCESS && shares_side(checker, a, b, is_same_op) ? LINK_ACCESS : 0U) |
-           (wanted & LINK_LOOP && shares_side(checker, a, b, is_same_loop) ? LINK_LOOP : 0U);
+static bool is_alike(const topic *a, const topic *b) {
+    return a->link == b->link && a->kind == b->kind && a->about == b->about &&
+           a->thread == b->thread;
 }
 
 /* ---- ranks ---- */
@@ -198,79 +217,145 @@ typedef struct entry {
 typedef struct arrangement {
     const grout_checker *checker;
     entry *entries;
+    uint32_t *order;   /* entries by rank, those of one rank in the order of the list */
     uint32_t *members; /* of the head that is looked at: that one, then those found to follow */
-    uint32_t count;
+    uint32_t count, member_count;
+    topic *topics; /* of all entries, sorted */
+    uint32_t topic_count;
 } arrangement;
 
-/* The open finding of the least rank, the first in the list of these; OPEN: none. */
-static uint32_t find_head(const arrangement *it) {
-    uint32_t best = OPEN;
-    for (uint32_t i = 0; i < it->count; i++) {
-        const entry *at = &it->entries[i];
-        if (at->head == OPEN && (best == OPEN || at->rank < it->entries[best].rank)) {
-            best = i;
+/* The first topic that is like another one, or NULL. */
+static topic *find_first(const arrangement *it, const topic *like) {
+    topic wanted = *like;
+    uint32_t low = 0, high = it->topic_count;
+    wanted.entry = 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_topics(&it->topics[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return best;
+    return low < it->topic_count && is_alike(&it->topics[low], like) ? &it->topics[low] : NULL;
 }
 
-/* The links by which a finding would follow from the head, through a member of it. */
-static unsigned get_wanted(const entry *head, const entry *member, const entry *at) {
-    unsigned links = get_links((cause_kind)get_row(head->record->code).kind,
-                               (cause_kind)get_row(at->record->code).kind);
-    return member == head ? links : links & (LINK_BARRIER | LINK_ACCESS);
+/* Gives the open entries of a topic to the head. */
+static void take_topic(arrangement *it, uint32_t head, const topic *like) {
+    topic *first = find_first(it, like);
+    if (first == NULL || first->is_empty) {
+        return;
+    }
+    first->is_empty = true;
+    for (topic *at = first; at < it->topics + it->topic_count && is_alike(at, like); at++) {
+        if (it->entries[at->entry].head == OPEN) {
+            it->entries[at->entry].head = head;
+            it->members[it->member_count++] = at->entry;
+        }
+    }
 }
 
-/* What follows from the head, by itself or through what does. */
-static void add_followers(const arrangement *it, uint32_t head) {
-    uint32_t count = 0;
+/* What follows from the head by what a member of it is about; by a loop, from the head alone. */
+static void take_linked(arrangement *it, uint32_t head, uint32_t member) {
+    const cause_kind cause = (cause_kind)get_row(it->entries[head].record->code).kind;
+    topic topics[TOPICS_OF_RECORD];
+    const uint32_t count = find_topics(it->checker, it->entries[member].record, topics);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t kind = 0; kind < KIND_COUNT; kind++) {
+            topic like = topics[i];
+            like.kind = (uint8_t)kind;
+            if ((get_links(cause, (cause_kind)kind) & like.link) != 0 &&
+                (like.link != LINK_LOOP || member == head)) {
+                take_topic(it, head, &like);
+            }
+        }
+    }
+}
+
+static int compare_members(const void *a, const void *b) {
+    return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* What follows from the head, by itself or through what does, in the order of the list. */
+static void find_members(arrangement *it, uint32_t head) {
     it->entries[head].head = head;
-    it->members[count++] = head;
-    for (uint32_t k = 0; k < count; k++) {
-        const entry *member = &it->entries[it->members[k]];
-        for (uint32_t i = 0; i < it->count; i++) {
-            entry *at = &it->entries[i];
-            if (at->head == OPEN && find_links(it->checker, member->record, at->record,
-                                               get_wanted(&it->entries[head], member, at)) != 0) {
-                at->head = head;
-                it->members[count++] = i;
-            }
-        }
+    it->members[0] = head;
+    it->member_count = 1;
+    for (uint32_t k = 0; k < it->member_count; k++) {
+        take_linked(it, head, it->members[k]);
     }
+    qsort(it->members + 1, it->member_count - 1, sizeof *it->members, compare_members);
 }
 
-static void arrange(const arrangement *it, grout_listed *listed) {
+static void arrange(arrangement *it, grout_listed *listed) {
     uint32_t at = 0;
-    for (uint32_t head = find_head(it); head != OPEN; head = find_head(it)) {
-        uint32_t first = at;
-        add_followers(it, head);
-        listed[at++] = (grout_listed){it->entries[head].index, first};
-        for (uint32_t i = 0; i < it->count; i++) {
-            if (i != head && it->entries[i].head == head) {
-                listed[at++] = (grout_listed){it->entries[i].index, first};
-            }
+    for (uint32_t i = 0; i < it->count; i++) {
+        const uint32_t head = it->order[i], first = at;
+        if (it->entries[head].head != OPEN) {
+            continue;
+        }
+        find_members(it, head);
+        for (uint32_t k = 0; k < it->member_count; k++) {
+            listed[at++] = (grout_listed){it->entries[it->members[k]].index, first};
         }
     }
     GROUT_ASSERT(at == it->count);
 }
 
+/* Entries by rank: as many passes as there are ranks. */
+static void sort_entries(arrangement *it) {
+    uint32_t at = 0;
+    for (unsigned rank = 0, next = 0; at < it->count; rank = next) {
+        next = UINT32_MAX;
+        for (uint32_t i = 0; i < it->count; i++) {
+            const unsigned own = it->entries[i].rank;
+            if (own == rank) {
+                it->order[at++] = i;
+            } else if (own > rank && own < next) {
+                next = own;
+            }
+        }
+    }
+}
+
+static void add_topics(arrangement *it) {
+    for (uint32_t i = 0; i < it->count; i++) {
+        topic *own = it->topics + it->topic_count;
+        const uint32_t count = find_topics(it->checker, it->entries[i].record, own);
+        for (uint32_t k = 0; k < count; k++) {
+            own[k].entry = i;
+        }
+        it->topic_count += count;
+    }
+    if (it->topic_count > 0) {
+        qsort(it->topics, it->topic_count, sizeof *it->topics, compare_topics);
+    }
+}
+
 grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t *list,
                                     uint32_t count) {
-    grout_listed *listed = grout__new(checker->allocator, count, sizeof *listed);
-    const arrangement it = {checker, grout__new(checker->allocator, count, sizeof *it.entries),
-                            grout__new(checker->allocator, count, sizeof *it.members), count};
-    bool is_good = listed && it.entries && it.members;
-    for (uint32_t i = 0; is_good && i < count; i++) {
-        const grout_record *record = &checker->memory.findings.records[list[i]];
-        it.entries[i] = (entry){record, list[i], get_rank(checker, record), OPEN};
-    }
-    if (is_good) {
+    const grout_allocator *allocator = checker->allocator;
+    grout_listed *listed = grout__new(allocator, count, sizeof *listed);
+    arrangement it = {.checker = checker, .count = count};
+    it.entries = grout__new(allocator, count, sizeof *it.entries);
+    it.order = grout__new(allocator, count, sizeof *it.order);
+    it.members = grout__new(allocator, count, sizeof *it.members);
+    it.topics = grout__new(allocator, ((size_t)count + 1) * TOPICS_OF_RECORD, sizeof *it.topics);
+    if (listed && it.entries && it.order && it.members && it.topics) {
+        for (uint32_t i = 0; i < count; i++) {
+            const grout_record *record = &checker->memory.findings.records[list[i]];
+            it.entries[i] = (entry){record, list[i], get_rank(checker, record), OPEN};
+        }
+        sort_entries(&it);
+        add_topics(&it);
         arrange(&it, listed);
     } else {
         grout__free(listed);
         listed = NULL;
     }
     grout__free(it.entries);
+    grout__free(it.order);
     grout__free(it.members);
+    grout__free(it.topics);
     return listed;
 }

@@ -142,6 +142,14 @@ static bool is_arrival_of_gone(const grout_checker *checker, const grout_record 
                      names(checker, cause, checker->info.element_objects[record->facts.element]);
 }
 
+/* Whether a finding of the code follows from another one at all. */
+static bool may_follow(grout_diag_code code) {
+    return code == GROUT_DIAG_UNINITIALISED_READ || code == GROUT_DIAG_SMEM_RACE ||
+           code == GROUT_DIAG_MMA_OPERAND_REUSE || code == GROUT_DIAG_CLUSTER_SMEM_REUSE ||
+           code == GROUT_DIAG_CLUSTER_EXIT || code == GROUT_DIAG_BARRIER_PARTIAL ||
+           code == GROUT_DIAG_BARRIER_UNOBSERVED || code == GROUT_DIAG_BARRIER_TX_MISMATCH;
+}
+
 static bool is_effect(const grout_checker *checker, const grout_record *record,
                       const grout_record *cause) {
     switch ((unsigned)record->code) {
@@ -167,7 +175,8 @@ static bool is_explained(const grout_checker *checker, const grout_record *recor
     const grout_findings *findings = &checker->memory.findings;
     grout_op_id use = record->facts.sides[0].origin.op;
     *is_explained_out = false;
-    for (uint32_t i = 0; i < findings->count && !*is_explained_out; i++) {
+    for (uint32_t i = 0; may_follow(record->code) && i < findings->count && !*is_explained_out;
+         i++) {
         const grout_record *cause = &findings->records[i];
         if (cause == record || cause->is_replaced) {
             continue;

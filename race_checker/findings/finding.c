@@ -147,7 +147,7 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
     return record;
 }
 
-grout_record *grout_findings__find(grout_findings *findings, const grout_finding_key *key) {
+grout_record *grout_findings__find(const grout_findings *findings, const grout_finding_key *key) {
     const uint32_t slot = findings->count > 0 ? find_slot(findings, key) : 0;
     return findings->count > 0 && findings->index[slot]
                ? &findings->records[findings->index[slot] - 1]

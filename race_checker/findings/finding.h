@@ -258,7 +258,7 @@ void grout_findings__deinit(grout_findings *findings);
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
                                   const grout_occurrence *occurrence, bool *wants_facts_out);
 /* The record of a finding, or NULL. */
-grout_record *grout_findings__find(grout_findings *findings, const grout_finding_key *key);
+grout_record *grout_findings__find(const grout_findings *findings, const grout_finding_key *key);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
 void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text);

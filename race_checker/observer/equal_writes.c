@@ -19,15 +19,11 @@ bool grout_checker_has_racing_writes(const grout_checker *checker) {
 
 /* What another checker of the kernel has found at these places; NULL: nothing. */
 static const grout_record *find_record(const grout_checker *compared, const grout_record *record) {
-    const grout_findings *findings = &compared->memory.findings;
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const grout_record *it = &findings->records[i];
-        if (it->code == record->code && it->primary == record->primary &&
-            it->related == record->related && it->severity == record->severity) {
-            return it;
-        }
-    }
-    return NULL;
+    const grout_finding_key key = {.code = record->code,
+                                   .severity = record->severity,
+                                   .primary = record->primary,
+                                   .related = record->related};
+    return grout_findings__find(&compared->memory.findings, &key);
 }
 
 /* What a checker says of a race of two writes. */

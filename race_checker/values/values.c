@@ -8,18 +8,37 @@
 
 #include <string.h>
 
-/* The operations of the races that are judged. */
-static void mark_judged(const grout_checker *checker, uint8_t *are_judged) {
+/* The largest place among the operations. */
+static grout_loc_id find_last_loc(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    grout_loc_id last = 0;
+    for (grout_op_id op = 1; op < checker->run.op_count; op++) {
+        const grout_loc_id loc = grout_module_get_op(module, op)->loc;
+        last = loc > last ? loc : last;
+    }
+    return last;
+}
+
+/* The operations of the races that are judged: those at their places. False without memory. */
+static bool mark_judged(const grout_checker *checker, uint8_t *are_judged) {
     const grout_module *module = checker->info.module;
     const grout_findings *findings = &checker->judged->memory.findings;
-    for (uint32_t i = 0; i < findings->count; i++) {
+    const grout_loc_id last = find_last_loc(checker);
+    uint8_t *is_place = grout__new(checker->allocator, (size_t)last + 1, sizeof *is_place);
+    for (uint32_t i = 0; is_place != NULL && i < findings->count; i++) {
         const grout_record *record = &findings->records[i];
-        for (grout_op_id op = 1; grout_record__is_contested(record) && op < checker->run.op_count;
-             op++) {
-            const grout_loc_id loc = grout_module_get_op(module, op)->loc;
-            are_judged[op] |= loc == record->primary || loc == record->related;
+        for (int k = 0; k < 2 && grout_record__is_contested(record); k++) {
+            const grout_loc_id place = k == 0 ? record->primary : record->related;
+            if (place <= last) {
+                is_place[place] = 1;
+            }
         }
     }
+    for (grout_op_id op = 1; is_place != NULL && op < checker->run.op_count; op++) {
+        are_judged[op] = is_place[grout_module_get_op(module, op)->loc];
+    }
+    grout__free(is_place);
+    return is_place != NULL;
 }
 
 grout_values *grout_values__new(const grout_checker *checker) {
@@ -29,12 +48,9 @@ grout_values *grout_values__new(const grout_checker *checker) {
         values->are_judged =
             grout__new(checker->allocator, (size_t)checker->run.op_count + 1, sizeof(uint8_t));
     }
-    if (values && !values->are_judged) {
+    if (values && (!values->are_judged || !mark_judged(checker, values->are_judged))) {
         grout_values__free(values);
         return NULL;
-    }
-    if (values) {
-        mark_judged(checker, values->are_judged);
     }
     return values;
 }

@@ -10,13 +10,16 @@ DEEP = 250  # blocks or parentheses in each other; 256 is the limit
 class Shape:
     """What a text is made of, and how many there can be."""
 
-    def __init__(self, make, last, codes=None, words=None, files=None):
+    def __init__(self, make, last, **rest):
         self.name = make.__name__.strip("_").replace("_", "-")
         self.usage = " ".join(make.__doc__.split())
         self.make, self.last = make, last
-        self.codes = codes or {}  # of a command, where it is not 0
-        self.words = words or {}  # more words, of a command
-        self.files = files or {}  # name and what makes it
+        self.codes = rest.get("codes", {})  # the exit code of a command, where it is not 0
+        self.words = rest.get("words", {})  # more words, of a command
+        self.files = rest.get("files", {})  # name and what makes it
+        self.without = rest.get("without", ())  # commands that are not for it
+        if not rest.get("has_expectations", False):
+            self.without = (*self.without, "expect")
 
 
 SHAPES = []
@@ -34,7 +37,12 @@ def kernel(head, lines, name="k"):
 
 
 OUT = "%y: inout gmem i32[64])"
-CODE_1 = {name: 1 for name in ("check", "json", "sarif", "github", "html", "verbose")}
+REPORTS = ("check", "json", "sarif", "github", "html", "verbose", "explore", "advice", "minimise")
+CODE_1 = {name: 1 for name in REPORTS}
+OF_ONE_KERNEL = ("run", "host", "manifest")
+# What is searched for by the clock: --budget ends it, not the size of the file.
+SEARCHES = ("fix", "minimise", "explore", "advice")
+BAD = {name: 2 for name in (*REPORTS, "run", "emit", "host", "manifest", "fmt", "fix")}
 
 
 @shape(4 << 20)
@@ -101,13 +109,13 @@ def literals(n):
     return kernel(OUT, lines)
 
 
-@shape(100000)
+@shape(100000, without=OF_ONE_KERNEL)
 def kernels(n):
     """kernels"""
     return "\n".join(kernel(OUT, ["store %y[0], 1"], f"k{i}") for i in range(n))
 
 
-@shape(100000, codes=CODE_1)
+@shape(100000, codes=CODE_1, without=(*OF_ONE_KERNEL, *SEARCHES))
 def kernels_with_findings(n):
     """kernels, each with a race"""
     return "\n".join(kernel(OUT + " grid(g = 2)", ["store %y[0], (axis_index g)"], f"k{i}") for i in range(n))
@@ -407,48 +415,43 @@ def wgmmas(n):
                    "store %c, (load %acc)"])
 
 
-@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in ("check", "json", "sarif", "github",
-                                                                                       "html", "verbose", "fix")})
+@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in REPORTS}, without=SEARCHES)
 def races(n):
     """races, all listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
-@shape(1 << 18, codes=CODE_1)
+@shape(1 << 18, codes=CODE_1, without=SEARCHES)
 def unlisted_races(n):
     """races, 20 of them listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
-@shape(1 << 16)
+@shape(1 << 16, without=SEARCHES)
 def allowed_races(n):
     """races, each allowed by a comment"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
                   ["%g = axis_index g", *(f"store %y[{i}], %g  // allow: gmem-race number {i}" for i in range(n))])
 
 
-@shape(1 << 16, words={name: ("--suppress", "rules") for name in ("check", "json", "sarif", "github", "html", "verbose")},
+@shape(1 << 16, words={name: ("--suppress", "rules") for name in REPORTS}, without=SEARCHES,
        files={"rules": lambda n: "".join(f"gmem-race k.grout:{i + 4} number {i}\n" for i in range(n))})
 def suppressed_races(n):
     """races, each suppressed by a line of a file"""
     return races(n)
 
 
-@shape(1 << 16)
+@shape(1 << 16, codes=CODE_1, without=SEARCHES, has_expectations=True)
 def expected_races(n):
     """races, each expected by a comment"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
                   ["%g = axis_index g", *(f"store %y[{i}], %g  // expect-error: gmem-race" for i in range(n))])
 
 
-@shape(1 << 14)
+@shape(1 << 14, has_expectations=True)
 def run_lines(n):
     """run lines"""
-    return "".join(f"// run: --seed {i}\n" for i in range(n)) + kernel(OUT, ["store %y[0], 1"])
-
-
-BAD = {name: 2 for name in ("check", "json", "sarif", "github", "html", "verbose", "run", "emit", "host", "fmt", "fix",
-                            "advice", "explore", "minimise")}
+    return "// expect: clean\n" + "".join(f"// run: --seed {i}\n" for i in range(n)) + kernel(OUT, ["store %y[0], 1"])
 
 
 @shape(1 << 18, codes=BAD)
@@ -487,7 +490,7 @@ def bytes_of_no_text(n):
     return kernel(OUT, ["\x01$`?" * 16] * max(1, n // 64))
 
 
-@shape(1 << 18, codes=BAD)
+@shape(1 << 18, codes={**BAD, "fmt": 0})
 def failed_requires(n):
     """requires that do not hold"""
     return "const N = 5\n" + "".join(f'require N > {i + 10}, "number {i}"\n' for i in range(n)) + kernel(OUT, ["store %y[0], N"])
