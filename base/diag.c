@@ -52,6 +52,11 @@ static void free_diag(const grout_diags *diags, grout_diag *diag) {
     }
 }
 
+static void free_source(grout_diag_source *source) {
+    grout__free(source->text);
+    grout__free(source->marks.items);
+}
+
 void grout_diags_free(grout_diags *diags) {
     if (diags == NULL) {
         return;
@@ -63,7 +68,7 @@ void grout_diags_free(grout_diags *diags) {
         grout__free(diags->files.items[i]);
     }
     for (size_t i = 0; i < diags->sources.count; i++) {
-        grout__free(diags->sources.items[i].text);
+        free_source(&diags->sources.items[i]);
     }
     grout__free(diags->files.items);
     grout__free(diags->sources.items);
@@ -114,23 +119,38 @@ static grout_diag_source *find_source_slot(grout_diags *diags, const char *file)
     return slot;
 }
 
+/* Marks every so many-th line of a text. False without memory. */
+static bool mark_lines(const grout_allocator *allocator, grout_diag_source *source) {
+    const char *at = source->text, *end = source->text + source->size;
+    for (size_t line = 0; at != NULL; line++) {
+        if (line % GROUT_MARKED_LINES == 0) {
+            if (!GROUT_ARRAY_RESERVE(&source->marks, allocator, 1)) {
+                return false;
+            }
+            source->marks.items[source->marks.count++] = (size_t)(at - source->text);
+        }
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at == NULL ? NULL : at + 1;
+    }
+    return true;
+}
+
 bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text, size_t size) {
     if (diags == NULL || file == NULL) {
         return true;
     }
     const char *kept_file = keep_file(diags, file);
-    char *copy = grout__copy(diags->allocator, text, size);
-    grout_diag_source *slot = kept_file != NULL ? find_source_slot(diags, kept_file) : NULL;
-    if (slot == NULL || copy == NULL) {
-        grout__free(copy);
-        if (slot != NULL && slot->text == NULL) {
-            diags->sources.count--;
-        }
+    grout_diag_source source = {.file = kept_file, .size = size};
+    source.text = grout__copy(diags->allocator, text, size);
+    const bool is_made = source.text != NULL && mark_lines(diags->allocator, &source);
+    grout_diag_source *slot =
+        is_made && kept_file != NULL ? find_source_slot(diags, kept_file) : NULL;
+    if (slot == NULL) {
+        free_source(&source);
         return grout_diags_add_oom(diags);
     }
-    grout__free(slot->text);
-    slot->text = copy;
-    slot->size = size;
+    free_source(slot);
+    *slot = source;
     return true;
 }
 

@@ -14,7 +14,11 @@ typedef struct grout_diag_source {
     const char *file; /* one of the list's files */
     char *text;
     size_t size;
+    GROUT_ARRAY(size_t) marks; /* where the lines 1, 1 + GROUT_MARKED_LINES, .. begin */
 } grout_diag_source;
+
+/* Whoever looks for a line goes through no more than these. */
+enum { GROUT_MARKED_LINES = 64 };
 
 struct grout_diags {
     const grout_allocator *allocator;

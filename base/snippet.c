@@ -37,9 +37,13 @@ const char *grout_severity__get_color(grout_severity severity) {
 
 /* The line that a place names, without its end. */
 static bool find_line(const grout_diag_source *source, uint32_t line, line_window *out) {
-    const char *at = source->text;
+    const size_t mark = line > 0 ? (line - 1) / GROUT_MARKED_LINES : 0;
     const char *end = source->text + source->size;
-    for (uint32_t n = 1; n < line; n++) {
+    if (mark >= source->marks.count) {
+        return false;
+    }
+    const char *at = source->text + source->marks.items[mark];
+    for (uint32_t n = (uint32_t)mark * GROUT_MARKED_LINES + 1; n < line; n++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         if (newline == NULL) {
             return false;

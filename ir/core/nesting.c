@@ -12,12 +12,17 @@
 
 enum { NESTED = 0x80, DEPTH = 0x7f };
 
-bool grout_nesting__init(grout_nesting *nesting, const grout_module *module) {
-    *nesting = (grout_nesting){.module = module};
-    nesting->marks = grout__new(module->allocator, module->ops.count, 1);
+static bool init(grout_nesting *nesting, const grout_module *module, grout_op_id first,
+                 uint32_t count) {
+    *nesting = (grout_nesting){.module = module, .first = first, .count = count};
+    nesting->marks = grout__new(module->allocator, count, 1);
     bool ok = grout_table__init(&nesting->stack, module->allocator, sizeof(grout_op_id));
     nesting->failed = !ok || nesting->marks == NULL;
     return !nesting->failed;
+}
+
+bool grout_nesting__init(grout_nesting *nesting, const grout_module *module) {
+    return init(nesting, module, 0, module->ops.count);
 }
 
 void grout_nesting__deinit(grout_nesting *nesting) {
@@ -27,7 +32,8 @@ void grout_nesting__deinit(grout_nesting *nesting) {
 
 bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op) {
     GROUT_ASSERT(op < nesting->module->ops.count);
-    return (nesting->marks[op] & NESTED) != 0;
+    return op - nesting->first < nesting->count &&
+           (nesting->marks[op - nesting->first] & NESTED) != 0;
 }
 
 static bool may_nest(const grout_module *module, const grout_op *op) {
@@ -57,12 +63,13 @@ static void match_operand(match *m, const grout_operand *operand) {
     if (value->kind != GROUT_VALUE_RESULT || value->op != top) {
         return;
     }
-    uint32_t depth = nesting->marks[top] & DEPTH;
+    uint8_t *own = &nesting->marks[top - nesting->first];
+    uint32_t depth = *own & DEPTH;
     if (m->depth_max > 0 && depth >= m->depth_max) {
         return;
     }
     nesting->stack.count--;
-    nesting->marks[top] |= NESTED;
+    *own |= NESTED;
     m->depth = depth > m->depth ? depth : m->depth;
 }
 
@@ -96,7 +103,8 @@ static void mark(grout_nesting *nesting, grout_op_id first, grout_op_id last, ui
         const grout_op *op = grout_module_get_op(module, id);
         match m = {nesting, 0, depth_max};
         match_op(&m, op);
-        nesting->marks[id] = m.depth < DEPTH ? (uint8_t)(m.depth + 1) : DEPTH;
+        GROUT_ASSERT(id - nesting->first < nesting->count);
+        nesting->marks[id - nesting->first] = m.depth < DEPTH ? (uint8_t)(m.depth + 1) : DEPTH;
         if (!may_nest(module, op)) {
             nesting->stack.count = 1;
         } else if (grout_table__push(&nesting->stack, &id) == 0) {
@@ -150,11 +158,19 @@ static grout_op_id find_first_nested(const grout_module *module, const grout_op 
     return found;
 }
 
-void grout_nesting__mark_statement(grout_nesting *nesting, grout_op_id op) {
-    grout_op_id first = op;
+bool grout_nesting__init_statement(grout_nesting *nesting, const grout_module *module,
+                                   grout_op_id op) {
+    grout_op_id first = op, least = op, most = op;
     for (grout_op_id at = op; at != 0;) {
         first = at;
-        at = find_first_nested(nesting->module, grout_module_get_op(nesting->module, at));
+        at = find_first_nested(module, grout_module_get_op(module, at));
     }
-    mark(nesting, first, op, 0);
+    for (grout_op_id at = first; at != op && at != 0; at = grout_module_get_op(module, at)->next) {
+        least = at < least ? at : least;
+        most = at > most ? at : most;
+    }
+    if (init(nesting, module, least, most - least + 1)) {
+        mark(nesting, first, op, 0);
+    }
+    return !nesting->failed;
 }

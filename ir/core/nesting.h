@@ -10,12 +10,17 @@
 
 typedef struct grout_nesting {
     const grout_module *module;
-    uint8_t *marks;    /* by operation */
+    grout_op_id first; /* the operations that are looked at: from this one on, so many */
+    uint32_t count;
+    uint8_t *marks;    /* of each */
     grout_table stack; /* operations whose user may come */
     bool failed;       /* no memory */
 } grout_nesting;
 
 bool grout_nesting__init(grout_nesting *nesting, const grout_module *module);
+/* One operation alone and what stands inside it, marked. */
+bool grout_nesting__init_statement(grout_nesting *nesting, const grout_module *module,
+                                   grout_op_id op);
 void grout_nesting__deinit(grout_nesting *nesting);
 
 /*
@@ -25,8 +30,6 @@ void grout_nesting__deinit(grout_nesting *nesting);
  * nest deeper than depth_max, at most 100, are not; 0 is no limit.
  */
 void grout_nesting__mark_block(grout_nesting *nesting, grout_block_id block, uint32_t depth_max);
-/* The same of what stands inside one operation, whatever the block has beside it. */
-void grout_nesting__mark_statement(grout_nesting *nesting, grout_op_id op);
 bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op);
 
 #endif

@@ -466,11 +466,9 @@ void grout_printer__op(const grout_printer *pr, grout_op_id id) {
 /* What is nested in what inside an op. False without memory. */
 static bool init_nesting(grout_nesting *nesting, const grout_module *module, grout_op_id op,
                          grout_text *out) {
-    if (grout_nesting__init(nesting, module)) {
-        grout_nesting__mark_statement(nesting, op);
-    }
-    out->failed = out->failed || nesting->failed;
-    return !nesting->failed;
+    const bool has_memory = grout_nesting__init_statement(nesting, module, op);
+    out->failed = out->failed || !has_memory;
+    return has_memory;
 }
 
 grout_surface grout_module_get_surface(const grout_module *module) {

@@ -4,10 +4,10 @@
 
 Each shape of shapes.py goes through each command at sizes N, 2 N, 4 N and so on: four sizes at least, and more until one
 takes --seconds, or the shape has no larger one. N is the first size that takes --least seconds. What is measured is the CPU
-time of the process, user and system, in the file system's cache. A doubling that multiplies it by more than --ratio is
-measured again, a few times, of which the least counts: another process may have been in the way. What stays is a fault, and so are an
-exit code that is not the wanted one, a signal, a message about a bug, and more memory than --max-memory and what the
-text itself takes. One row a pair is printed, in Markdown.
+time of the process, user and system. A doubling that multiplies it by more than --ratio is measured again, a few times, of
+which the least counts: another process may have been in the way. What stays is a fault, and so are an exit code that is not
+the wanted one, a signal, a message about a bug, and more memory than --max-memory and what the text itself takes. One row
+a pair is printed, in Markdown.
 
 --short looks at few pairs and at two sizes of each, the second of which is 16 times the first, with a bound that only a
 quadratic part reaches, whatever else the machine does: for CTest.
@@ -104,6 +104,7 @@ class Series:
     def __init__(self, options, name, texts):
         self.options, self.name, self.texts, self.shape = options, name, texts, texts.shape
         self.sizes, self.seconds, self.memory = [], [], 0
+        self.most = max(options.ratio, self.shape.ratio)
         words = [*COMMANDS[name], *self.shape.words.get(name, ())]
         self.words = ["k.grout" if word == "FILE" else word for word in words]
         if self.words[0] in WITH_MEMORY:
@@ -149,7 +150,7 @@ class Series:
         while self.texts.is_small(count) and (len(self.sizes) < 4 or self.seconds[-1] < self.options.seconds):
             self.seconds.append(self.run(count))
             self.sizes.append(count)
-            if len(self.sizes) > 1 and self.ratio(-1) > self.options.ratio:
+            if len(self.sizes) > 1 and self.ratio(-1) > self.most:
                 self.look_again()
             count *= 2
 
@@ -161,7 +162,7 @@ class Series:
         for size in (count, SHORT_TIMES * count):
             self.seconds.append(self.run(size))
             self.sizes.append(size)
-        if self.ratio(-1) > self.options.ratio:
+        if self.ratio(-1) > self.most:
             self.look_again()
 
     def ratio(self, at):
@@ -172,7 +173,7 @@ class Series:
         for _ in range(RUNS):
             for at in (-2, -1):
                 self.seconds[at] = min(self.seconds[at], self.run(self.sizes[at]))
-            if self.ratio(-1) <= self.options.ratio:
+            if self.ratio(-1) <= self.most:
                 return
         raise soak.Fault(f"{self.sizes[-2]} take {self.seconds[-2]:.3f} s, {self.sizes[-1]} take {self.seconds[-1]:.3f} s")
 

@@ -3,6 +3,7 @@
 #include "grout/diag.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,29 @@ START_TEST(carets_stand_under_the_place) {
                      "    2 |   %x = lod %a\n"
                      "      |        ^~~\n"
                      "  help: did you mean 'load'?\n\n");
+}
+END_TEST
+
+/* The line that a place names, however far down it is; none where there is none. */
+START_TEST(lines_far_down_are_shown) {
+    static const uint32_t lines[] = {1, 63, 64, 65, 66, 128, 129, 199, 200, 201, 202, 1000};
+    const uint32_t line = lines[_i];
+    char text[3000] = "", place[64], expected[200];
+    size_t size = 0;
+    for (int i = 1; i <= 200; i++) {
+        size += (size_t)snprintf(text + size, sizeof text - size, "line %d\n", i);
+    }
+    add_source("another text\n");
+    add_source(text);
+    (void)grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(line, 1, 4), "m");
+    snprintf(place, sizeof place, "a.grout:%u:1: error: m [unknown-op]\n", line);
+    snprintf(expected, sizeof expected, "%s%5u | line %u\n      | ^~~~\n\n", place, line, line);
+    if (line <= 200) {
+        expect_rendering(expected);
+    } else {
+        grout_diags_render(diags, NULL, &out);
+        ck_assert_ptr_null(strstr(out.data, "line"));
+    }
 }
 END_TEST
 
@@ -357,6 +381,7 @@ int main(void) {
     tcase_add_test(tcase, spans_end_with_their_line);
     tcase_add_test(tcase, long_lines_are_cut_around_the_caret);
     tcase_add_test(tcase, places_may_lack_parts);
+    tcase_add_loop_test(tcase, lines_far_down_are_shown, 0, 12);
     tcase_add_test(tcase, colors_are_ansi_and_optional);
     tcase_add_test(tcase, twenty_are_kept_and_the_rest_counted);
     tcase_add_test(tcase, errors_beyond_a_list_of_errors_are_counted);
