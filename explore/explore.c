@@ -36,6 +36,9 @@ typedef struct node {
     size_t tried_count;
 } node;
 
+/* Pairs that are looked at between two questions whether to go on. */
+enum { ASKED_EACH = 64 };
+
 typedef struct explorer {
     const grout_launch *launch;
     const grout_explore_options *options;
@@ -355,6 +358,12 @@ static uint64_t count_affordable(const explorer *it) {
                                 : (most - out->steps) / (out->steps / (runs + 1) + 1) + 1;
 }
 
+/* Whether whoever asked for the exploration lets it go on. */
+static bool is_let(const explorer *it) {
+    const grout_explore_options *options = it->options;
+    return options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules);
+}
+
 /* A ticket of thousands of CTAs has millions of pairs: where there are more than can be run, the
  * last ones are kept, which are tried first. */
 static bool want_reversals(explorer *it, const grout_trace *trace) {
@@ -362,6 +371,10 @@ static bool want_reversals(explorer *it, const grout_trace *trace) {
     const size_t count = trace->reversals.count;
     bool is_good = true;
     for (size_t i = 0; is_good && i < count; i++) {
+        if (i % ASKED_EACH == ASKED_EACH - 1 && !is_let(it)) {
+            it->is_capped = true; /* pairs are left that nobody will ask for */
+            break;
+        }
         const grout_reversal *reversal = &trace->reversals.items[count > most ? count - 1 - i : i];
         if (count > most && it->out->left >= most) {
             it->is_capped = true;
@@ -471,7 +484,7 @@ static bool goes_on(const explorer *it) {
     const grout_explore_options *options = it->options;
     return !it->was_cut && (options->max_steps == 0 || it->out->steps < options->max_steps) &&
            (options->max_schedules == 0 || it->out->schedules < options->max_schedules) &&
-           (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
+           is_let(it);
 }
 
 /* Turns that an actor only waits in are tried as one, also where their number matters. */

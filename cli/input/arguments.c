@@ -210,8 +210,7 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* The limit for all arrays together is --max-memory, else the machine's memory. */
-static bool check_memory(grout_session *session, uint64_t bytes) {
+bool grout_argument_set__check_memory(grout_session *session, uint64_t bytes) {
     const grout_host *host = session->host;
     uint64_t memory = host->get_memory(host->payload);
     uint64_t limit = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, memory);
@@ -278,7 +277,7 @@ bool grout_argument_set__init(grout_session *session, const grout_bindings *bind
         is_good = check_input(session, bindings, &p) && is_good;
         out->bytes += out->bytes > UINT64_MAX - p.bytes ? 0 : p.bytes;
     }
-    if (!is_good || !check_memory(session, out->bytes)) {
+    if (!is_good || !grout_argument_set__check_memory(session, out->bytes)) {
         return false;
     }
     out->arguments = calloc(out->count + 1, sizeof out->arguments[0]);

@@ -226,9 +226,42 @@ static bool mark_passed_on(const grout_listing *listing, grout_kernel_id kernel,
     return arguments->is_passed_on != NULL;
 }
 
-/* Keeps the contents of all arrays as they are. is_first: no launch before this one still runs. */
+static bool is_next_dependent(const grout_listing *listing) {
+    grout_launch_id next = listing->at + 1;
+    return next <= get_size(listing) && listing->kernel == 0 &&
+           grout_module_get_launch(listing->load->bound, next)->is_dependent;
+}
+
+/* Whether there is room for the copies that are kept where launches overlap: an array as it is, as
+ * it was and as it begins, and the arguments of the launch at hand. */
+static bool has_room(const grout_listing *listing, const grout_argument_set *arguments,
+                     bool is_first) {
+    uint64_t bytes = arguments->bytes;
+    for (size_t i = 0; i < listing->array_count; i++) {
+        bytes += 3 * (uint64_t)listing->arrays[i].size;
+    }
+    return (is_first && !is_next_dependent(listing)) ||
+           grout_argument_set__check_memory(listing->session, bytes);
+}
+
+static void drop_contents(const grout_listing *listing) {
+    for (size_t i = 0; i < listing->array_count; i++) {
+        grout_listed_array *array = &listing->arrays[i];
+        free(array->before);
+        free(array->now);
+        array->before = array->now = NULL;
+        array->is_changed = false;
+    }
+}
+
+/* Keeps the contents of all arrays as they are. is_first: no launch before this one still runs. If
+ * the next one waits for this one, too, nobody asks for them. */
 static bool keep_contents(const grout_listing *listing, bool is_first) {
     bool ok = true;
+    if (is_first && !is_next_dependent(listing)) {
+        drop_contents(listing);
+        return true;
+    }
     for (size_t i = 0; i < listing->array_count && ok; i++) {
         grout_listed_array *array = &listing->arrays[i];
         if (is_first || array->before == NULL) {
@@ -368,12 +401,6 @@ static bool describe_earlier(grout_listing *listing, grout_kernel_id kernel, siz
     return true;
 }
 
-static bool is_next_dependent(const grout_listing *listing) {
-    grout_launch_id next = listing->at + 1;
-    return next <= get_size(listing) && listing->kernel == 0 &&
-           grout_module_get_launch(listing->load->bound, next)->is_dependent;
-}
-
 /* Why exploring the launch at hand alone does not show every schedule; NULL: it does. */
 static const char *find_open(const grout_listing *listing, const grout_launch_settings *settings) {
     for (uint32_t i = 0; i < settings->earlier_count; i++) {
@@ -435,13 +462,16 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
                                   arguments)) {
         return 0;
     }
-    bool ok = make_starts(listing) && share_arrays(listing, kernel, arguments) &&
-              mark_passed_on(listing, kernel, arguments) && keep_contents(listing, is_first) &&
-              describe_earlier(listing, kernel, arguments->count, settings) &&
-              give_past(listing, arguments, settings) &&
-              begin_exploring(listing, kernel, arguments, settings) &&
-              (!is_next_dependent(listing) ||
-               grout_argument_set__copy(listing->session, arguments, &listing->start));
+    bool ok = make_starts(listing) && share_arrays(listing, kernel, arguments);
+    if (ok && !has_room(listing, arguments, is_first)) {
+        return 0;
+    }
+    ok = ok && mark_passed_on(listing, kernel, arguments) && keep_contents(listing, is_first) &&
+         describe_earlier(listing, kernel, arguments->count, settings) &&
+         give_past(listing, arguments, settings) &&
+         begin_exploring(listing, kernel, arguments, settings) &&
+         (!is_next_dependent(listing) ||
+          grout_argument_set__copy(listing->session, arguments, &listing->start));
     return ok || grout_diags_add_oom(listing->session->diags) ? kernel : 0;
 }
 

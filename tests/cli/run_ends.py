@@ -100,6 +100,29 @@ def test_fix(folder):
     assert get_cpu_seconds() - start < CPU_SECONDS, get_cpu_seconds() - start
 
 
+def get_memory(words):
+    """MiB that a call takes at most, and its exit code."""
+    process = subprocess.Popen([grout, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss // 1024, process.returncode
+
+
+def test_memory(folder):
+    """Launches in a row take no more than one and its arguments; the copies for those that overlap count."""
+    size = 128  # MiB of arrays
+    text = f"const N = {size << 17}\nkernel @k(%x: in gmem f32[N], %y: inout gmem f32[N])\n{{\n  store %y[0], (load %x[0])\n}}\n"
+    kernel = write(f"{folder}/k.grout", text)
+    alone, code = get_memory(["check", kernel])
+    assert code == 0, code
+    row, code = get_memory(["check", kernel, "--repeat", "3", "--max-memory", f"{2 * size}M"])
+    assert code == 0 and row < alone + 1.5 * size, (code, alone, row)
+    text = text.replace("{\n", "{\n  griddepcontrol_wait\n")
+    overlap = write(f"{folder}/list.grout", text + "launch @k(%x, %y)\nlaunch @k(%x, %y) dependent\n")
+    end(["check", overlap, "--max-memory", f"{2 * size}M"], INCOMPLETE, "out-of-memory")
+    end(["check", overlap, "--max-memory", f"{6 * size}M"], 0, "@k: clean")
+
+
 TESTS = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
 
 

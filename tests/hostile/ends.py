@@ -145,6 +145,11 @@ class Call:
             torn = "" if look_at(folder) == before else f"the folder is another one: {sorted(look_at(folder))}"
         return process.returncode, usage.ru_utime + usage.ru_stime - sent, *texts, torn
 
+    def is_end(self, code, text):
+        """A finding that was known by then counts more than the time."""
+        has_finding = self.end not in SIGNALS and code == 1 and re.search(ENDED, text)
+        return code == CODES[self.end] or bool(has_finding)
+
     def has_come(self, text):
         """Whether the words say the phase; of a clock, whether they say any."""
         if self.row.phase is RUN or self.end not in SIGNALS:
@@ -161,16 +166,17 @@ class Call:
             said = f"after {after:g} s exit code {code}, {text[-700:]}"
             if "nvrtc-missing" in text:
                 return None
-            if code != CODES[self.end] and code not in (0, 1):
+            is_end = self.is_end(code, text)
+            if not is_end and code not in (0, 1):
                 break
-            if code == CODES[self.end]:
+            if is_end:
                 if torn or seconds > SECONDS * self.factor:
                     return torn or f"it went on for {seconds:.2f} s of a processor\n{said}"
                 if "--format" in self.row.words:
                     json.loads(out)
                 if self.has_come(text):
                     return None
-            is_late = code != CODES[self.end] or PHASES.index(self.row.phase) < find_phase(text)
+            is_late = not is_end or PHASES.index(self.row.phase) < find_phase(text)
             early, late = (early, after) if is_late else (after, late)
             after = (early + late) / 2 if late > 0 else 2 * after
         return said

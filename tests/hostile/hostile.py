@@ -35,6 +35,10 @@ MADE = {"fix_budget_ignored_20000_lines.grout":
         "large_products.grout":
         lambda: "kernel @k(%x: in gmem f32[1024, 1024], %y: inout gmem f32[1024, 1024])\n{\n  %a = load %x\n"
                 "  for %i in 0..1000000 {\n    store %y, (mma %a, %a, %a)\n  }\n}\n",
+        "pairs_of_3200_atomics.grout":
+        lambda: "const G = 32, T = 100\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for %i in 0..T {\n"
+                "    %old = atomic_exchange %n[0], (axis_index g) order(acq_rel)\n    if (lt %old, (axis_index g)) {\n"
+                "      store %y[(axis_index g)], %old\n    }\n  }\n}\n",
         "deadlock_of_20000_ctas.grout":
         lambda: "const G = 20000\nkernel @k(%y: inout gmem i32[1]) grid(g = G)\n{\n  scratch %u : semaphore[1] global\n"
                 "  scratch %v : semaphore[1] global\n  if (lt (load %y[0]), 5) {\n    semaphore_wait %u[0], 1\n"

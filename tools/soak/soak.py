@@ -31,6 +31,7 @@ SLACK = 1.0  # seconds of CPU time beyond the budget
 # A process that waits for ever uses no CPU time, and is not ready for more: a busy machine is no fault.
 IDLE_SECONDS = 60
 MEGABYTE = 1 << 20
+LOOKED_AT = 64 * MEGABYTE  # of a stream
 MEMORY_SLACK = 192 * MEGABYTE  # the command, the texts and the report, beside what --max-memory bounds
 
 
@@ -129,11 +130,15 @@ class Case:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = 0  # so that Popen does not wait again
         wall = time.monotonic() - process.started
-        outcome = Outcome(status, usage, (self.streams / "stdout").read_bytes(),
-                          (self.streams / "stderr").read_bytes(), wall)
+        outcome = Outcome(status, usage, self.read("stdout"), self.read("stderr"), wall)
         if not is_over:
             raise Fault(f"still there after {wall:.0f} s: {outcome.describe()}")
         return outcome
+
+    def read(self, name):
+        """What a stream holds, as far as is looked at: the system counts what this process has as its children's."""
+        with open(self.streams / name, "rb") as file:
+            return file.read(LOOKED_AT)
 
     def judge(self, command, outcome):
         text = outcome.describe()
