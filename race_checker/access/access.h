@@ -13,6 +13,13 @@
 
 bool grout_checker__access(grout_checker *checker, const grout_event *event);
 
+/* ---- columns.c ---- */
+
+/* The access of a CTA's tensor memory against what its pair did to arrays of other scopes. plane:
+ * of the array that is looked at, for who reports. */
+bool grout_checker__compare_columns(grout_checker *checker, const grout_access *access,
+                                    grout_rules *rules, grout_cta_state *owner, uint32_t *plane);
+
 /* ---- grids.c ---- */
 
 /* The access against what earlier launches, which may still run, do to the same bytes. */

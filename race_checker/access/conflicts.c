@@ -379,9 +379,13 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     if (!find_owner(&context)) {
         return !checker->has_failed && access_ended(&context);
     }
-    context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
     context.shadow =
         grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
+    if (!grout_checker__compare_columns(checker, access, &context.rules, context.owner,
+                                        &context.plane)) {
+        return checker->has_failed ? false : grout_checker__fail(checker);
+    }
+    context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
     note_reader(&context);
     if (!grout_shadow__access(context.shadow, context.plane, home->offset, access,
                               checker->values ? &keeping : &plain)) {

@@ -102,6 +102,26 @@ bool grout_tensor__is_shown(const grout_rules *rules, const grout_entry *reader,
     return !looks(rules) || is_admitted_seen(rules, reader, number);
 }
 
+/* Whether the later actor has heard that it is over, by edges of any kind. */
+static bool is_over_in_time(const grout_rules *rules, const grout_entry *earlier) {
+    return rules->clocks->known[earlier->component] >= earlier->number;
+}
+
+/* And what it did can be seen. */
+static bool is_over_and_seen(const grout_rules *rules, const grout_entry *earlier) {
+    return rules->clocks->known[grout_clock_seen(rules->shape, earlier->component)] >=
+           earlier->number;
+}
+
+grout_conflict grout_tensor__judge_turns(const grout_rules *rules, const grout_entry *earlier) {
+    const bool is_over = is_over_in_time(rules, earlier);
+    if (is_over && (!is_write(earlier) || is_over_and_seen(rules, earlier))) {
+        return (grout_conflict){.code = GROUT_DIAG_NONE};
+    }
+    return (grout_conflict){.code = is_over ? GROUT_DIAG_INSUFFICIENT_SCOPE : GROUT_DIAG_TMEM_RACE,
+                            .primary = is_over ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_SOURCE};
+}
+
 /* Somebody knows that it is over, or that it was issued: what is missing there? */
 static grout_diag_code get_code(const grout_rules *rules, const grout_entry *earlier) {
     if (rules->clocks->known[earlier->component] >= earlier->number) {

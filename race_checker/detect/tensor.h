@@ -17,5 +17,8 @@ bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earli
 bool grout_tensor__is_shown(const grout_rules *rules, const grout_entry *reader, uint32_t number);
 /* What is wrong between two that are not in order. NONE in the code: nothing tells, a race. */
 grout_conflict grout_tensor__judge(const grout_rules *rules, const grout_entry *earlier);
+/* What is wrong between accesses, by the CTAs of a pair, of columns that two scopes have one after
+ * the other. NONE: nothing. The emitted code has the fences on every edge, so the edge counts. */
+grout_conflict grout_tensor__judge_turns(const grout_rules *rules, const grout_entry *earlier);
 
 #endif

@@ -474,6 +474,40 @@ static void compare_memory(oracle *it, const uint32_t *members, uint32_t count) 
     free(places);
 }
 
+/* ---- columns that scopes have one after the other ----------------------------------------------
+ */
+
+/* Two scopes make the arrays: no drawn one lies in another. */
+static bool take_turns(const oracle *it, const entry *x, const entry *y) {
+    const entry *both[2] = {x, y};
+    grout_op_id makers[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const grout_object *object = grout_module_get_object(it->module, both[i]->access.object);
+        makers[i] = grout_module_get_value(it->module, object->value)->op;
+        if (grout_module_get_op(it->module, makers[i])->opcode != GROUT_OP_SCOPED) {
+            return false;
+        }
+    }
+    return makers[0] != makers[1];
+}
+
+/* Another CTA's scope may have come less far: what is done to an array of the one after it has to
+ * have heard of all that was done to those before. */
+static void compare_turns(oracle *it) {
+    for (uint32_t k = 1; k < it->count; k++) {
+        const entry *y = &it->entries[k];
+        for (uint32_t i = 0; y->access.space == GROUT_SPACE_TMEM && i < k; i++) {
+            const entry *x = &it->entries[i];
+            if (x->access.space == GROUT_SPACE_TMEM && x->access.owner == y->access.owner &&
+                x->origin.cta != y->origin.cta && is_conflict(it, x, y) && take_turns(it, x, y) &&
+                y->knowns[0].happened[get_counter(it, x, x->access.is_write)] <
+                    x->access.stamp.number) {
+                note(it, x, y);
+            }
+        }
+    }
+}
+
 uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out) {
     bool *is_done = take(calloc(it->count + 1, sizeof *is_done));
     uint32_t *members = take(calloc(it->count + 1, sizeof *members));
@@ -493,6 +527,7 @@ uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out) {
     }
     free(is_done);
     free(members);
+    compare_turns(it);
     *pairs_out = it->pairs;
     return it->pair_count;
 }

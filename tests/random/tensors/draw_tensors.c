@@ -268,6 +268,9 @@ static void add_scope_before(tensors *t) {
     draw_line(d, "}");
     d->indent--;
     draw_line(d, "}");
+    if (t->is_pair) { /* the other CTA writes columns of this one, too */
+        draw_line(d, "cluster_barrier");
+    }
 }
 
 static void add_start(tensors *t) {
