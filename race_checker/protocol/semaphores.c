@@ -15,16 +15,60 @@
 #include "visits.h"
 
 #include "alloc.h"
+#include "hash.h"
 
 #include <string.h>
+
+/* ---- by object, index and CTA ---- */
+
+/* The first semaphores are buckets too, so that a copy of the list is a copy of the table: as many
+ * as the largest power of two that there are. */
+static uint32_t get_bucket_count(const grout_protocol *protocol) {
+    uint32_t count = 1;
+    while (count <= protocol->semaphore_count / 2) {
+        count *= 2;
+    }
+    return count;
+}
+
+static uint32_t *get_bucket(const grout_protocol *protocol, uint32_t object, uint32_t index,
+                            uint32_t cta) {
+    uint64_t hash = grout_hash__word(grout_hash__word(object, index), cta);
+    uint32_t bucket = grout_hash__index(hash) & (get_bucket_count(protocol) - 1);
+    return &protocol->semaphores[bucket].first;
+}
+
+static void put(const grout_protocol *protocol, uint32_t at) {
+    grout_semaphore_state *it = &protocol->semaphores[at];
+    uint32_t *first = get_bucket(protocol, it->object, it->index, it->cta);
+    it->next = *first;
+    *first = at + 1;
+}
+
+/* The newest semaphore comes into the table; all do where there are more buckets now. */
+static void put_newest(const grout_protocol *protocol) {
+    uint32_t count = protocol->semaphore_count, at = count - 1;
+    if (get_bucket_count(protocol) == count) {
+        for (uint32_t i = 0; i < count; i++) {
+            protocol->semaphores[i].first = 0;
+        }
+        at = 0;
+    }
+    for (; at < count; at++) {
+        put(protocol, at);
+    }
+}
 
 static grout_semaphore_state *find_semaphore(grout_checker *checker,
                                              const grout_semaphore_fact *fact) {
     grout_protocol *protocol = &checker->memory.protocol;
     void *list = protocol->semaphores;
     grout_semaphore_state *it = NULL;
-    for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
-        it = &protocol->semaphores[i];
+    uint32_t at = protocol->semaphore_count == 0
+                      ? 0
+                      : *get_bucket(protocol, fact->object, fact->index, fact->cta);
+    for (; at != 0; at = it->next) {
+        it = &protocol->semaphores[at - 1];
         if (it->object == fact->object && it->index == fact->index && it->cta == fact->cta) {
             return it;
         }
@@ -40,8 +84,11 @@ static grout_semaphore_state *find_semaphore(grout_checker *checker,
     it->object = fact->object;
     it->index = fact->index;
     it->cta = fact->cta;
+    put_newest(protocol);
     return it;
 }
+
+/* ---- what is known ---- */
 
 /* Whether the actor of the event knows of another one as it was at an epoch. */
 static bool knows_epoch(const grout_checker *checker, const grout_event *event, uint32_t cluster,

@@ -184,6 +184,8 @@ typedef struct grout_semaphore_state {
     uint32_t wait_count, wait_capacity;
     uint32_t signal_count, signal_capacity;
     uint32_t taken; /* signals that waits have taken units of: serials below */
+    uint32_t first; /* 1 + index of the first semaphore of the bucket with this number; 0: none */
+    uint32_t next;  /* the same of the next one of its own bucket */
     /* facts, from here on */
     grout_object_id object;
     uint32_t index, cta;

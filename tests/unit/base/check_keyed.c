@@ -80,11 +80,37 @@ START_TEST(without_memory) {
 }
 END_TEST
 
+/* More buckets cannot be had: what there is stays found, and a later try makes them. */
+START_TEST(without_memory_to_grow) {
+    fixture f;
+    uint64_t count = 0;
+    begin(&f);
+    while (f.buckets.count == 0 || count + 1 < f.buckets.count) {
+        ck_assert_uint_ne(grout_keyed__get(f.table, count, 7, &f.heap), 0);
+        count++;
+    }
+    const uint32_t buckets = f.buckets.count;
+    f.heap.limit = f.heap.used;
+    ck_assert_uint_eq(grout_keyed__get(f.table, count, 7, &f.heap), 0);
+    for (uint64_t i = 0; i < count; i++) {
+        ck_assert_uint_ne(grout_keyed__find(f.table, i, 7), 0);
+    }
+    f.heap.limit = 0;
+    ck_assert_uint_ne(grout_keyed__get(f.table, count, 7, &f.heap), 0);
+    ck_assert_uint_gt(f.buckets.count, 2 * (buckets - 1));
+    for (uint64_t i = 0; i <= count; i++) {
+        ck_assert_uint_ne(grout_keyed__find(f.table, i, 7), 0);
+    }
+    end(&f);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("keyed");
     TCase *tests = tcase_create("keyed");
     tcase_add_test(tests, found_and_removed);
     tcase_add_test(tests, without_memory);
+    tcase_add_test(tests, without_memory_to_grow);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
