@@ -232,8 +232,8 @@ grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *
 /* A 'for' of rounds, after its carries' first values. */
 void grout_emit__write_rounds(grout_emitter *e, const grout_op *op, const grout_emit_turns *turns,
                               const grout_emit_carries *carries);
-/* Registers that a lane of the kernel can have. */
-uint32_t grout_emit__get_registers_max(const grout_emitter *e);
+/* Registers that a lane of the kernel can have: e->forks.registers_max. */
+uint32_t grout_emit__find_registers_max(const grout_emitter *e);
 
 /* ---- what one lane does alone (emit_lone.c) ---- */
 

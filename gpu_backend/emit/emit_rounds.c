@@ -33,7 +33,7 @@ static bool find_most(void *payload, grout_op_id id, const grout_op *op) {
     return true;
 }
 
-uint32_t grout_emit__get_registers_max(const grout_emitter *e) {
+uint32_t grout_emit__find_registers_max(const grout_emitter *e) {
     struct most {
         const grout_emitter *e;
         int64_t registers;
@@ -84,8 +84,7 @@ static int64_t fit_round(int64_t fewest, int64_t count) {
 }
 
 grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *op) {
-    const grout_wgmma_turns plan =
-        grout_gpu__plan_turns(e->module, op, grout_emit__get_registers_max(e));
+    const grout_wgmma_turns plan = grout_gpu__plan_turns(e->module, op, e->forks.registers_max);
     const int64_t count = count_turns(e, op);
     const int64_t unroll = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_UNROLL, 1);
     grout_emit_turns turns = {.in_round = 0};

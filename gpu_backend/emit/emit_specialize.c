@@ -57,7 +57,8 @@ void grout_emit__check_common(grout_emitter *e, const grout_op *op) {
 }
 
 grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
-    grout_emit_forks forks = {.has_warp_stores = grout_emit__has_warp_stores(e)};
+    grout_emit_forks forks = {.has_warp_stores = grout_emit__has_warp_stores(e),
+                              .registers_max = grout_emit__find_registers_max(e)};
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
         if (has_partitions(op) && op->block_count > forks.part_count) {

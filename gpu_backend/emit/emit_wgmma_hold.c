@@ -71,7 +71,7 @@ static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers
 }
 
 static void report_wait(grout_emitter *e, const grout_op *op) {
-    const uint32_t registers_max = grout_emit__get_registers_max(e);
+    const uint32_t registers_max = e->forks.registers_max;
     const grout_wgmma_turns turns = grout_gpu__plan_wgmma_turns(e->module, op, registers_max);
     const obstacle found = find_obstacle(&turns, registers_max);
     const bool is_sparse = grout_wgmma_get_metadata(e->module, op) != NULL;

@@ -80,21 +80,15 @@ uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
 }
 
 uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object) {
-    for (uint32_t i = 0; i < plan->barrier_count; i++) {
-        if (plan->barriers[i].object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
+    const uint32_t place = plan->place_of_object[object];
+    const bool is_barrier = place > 0 && place <= plan->barrier_count;
+    return is_barrier && plan->barriers[place - 1].object == object ? place - 1 : UINT32_MAX;
 }
 
 uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object) {
-    for (uint32_t i = 0; i < plan->workspace_count; i++) {
-        if (plan->workspaces[i].object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
+    const uint32_t place = plan->place_of_object[object];
+    const bool is_workspace = place > 0 && place <= plan->workspace_count;
+    return is_workspace && plan->workspaces[place - 1].object == object ? place - 1 : UINT32_MAX;
 }
 
 uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value) {

@@ -148,6 +148,7 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
         }
     }
     plan->barriers[plan->barrier_count++] = barrier;
+    plan->place_of_object[id] = plan->barrier_count;
     return true;
 }
 
@@ -454,9 +455,13 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     walk.grid_size = plan->grid_size;
     plan->map_of_op = grout__new(grout_module_get_allocator(module),
                                  grout_module_get_op_count(module), sizeof *plan->map_of_op);
+    plan->place_of_object =
+        grout__new(grout_module_get_allocator(module), grout_module_get_object_count(module),
+                   sizeof *plan->place_of_object);
     walk.is_plain = grout__new(grout_module_get_allocator(module),
                                (size_t)walk.kernel->param_count + 1, sizeof *walk.is_plain);
-    bool is_done = plan->map_of_op != NULL && walk.is_plain != NULL;
+    bool is_done =
+        plan->map_of_op != NULL && plan->place_of_object != NULL && walk.is_plain != NULL;
     if (!is_done) {
         grout_diags_add_oom(diags);
     }
@@ -480,6 +485,7 @@ void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
     grout_register_layouts_free(plan->layouts);
     grout__free(plan->maps);
     grout__free(plan->map_of_op);
+    grout__free(plan->place_of_object);
     grout__free(plan->args);
     grout__free(plan->barriers);
     grout__free(plan->workspaces);

@@ -101,6 +101,7 @@ typedef struct grout_gpu_plan {
     /* by op: 1 + index of its map, of a make_tensor_descriptor that of its copies; 0 for ops
      * without */
     uint32_t *map_of_op;
+    uint32_t *place_of_object; /* by object: 1 + index of its barrier or workspace; 0 for others */
     grout_gpu_arg *args;
     uint32_t arg_count;
     grout_gpu_barrier *barriers;

@@ -15,6 +15,7 @@ static bool add_workspace(grout_gpu_planning *walk, const grout_gpu_workspace *w
         return grout_diags_add_oom(walk->diags);
     }
     plan->workspaces[plan->workspace_count++] = *workspace;
+    plan->place_of_object[workspace->object] = plan->workspace_count;
     return true;
 }
 

@@ -50,9 +50,10 @@ typedef struct grout_emit_names {
 typedef struct grout_emit_forks {
     bool
         has_warp_stores; /* some warp_map stores by TMA: each of a thread's warps has bulk groups */
-    grout_op_id last_init; /* the last mbarrier_init of the kernel's own block; 0: none */
-    uint32_t part_count;   /* bodies of the largest warp_specialize; 0: there is none */
-    uint32_t member_count; /* threads that come to each meeting at their ends */
+    uint32_t registers_max; /* that a lane of the kernel can have */
+    grout_op_id last_init;  /* the last mbarrier_init of the kernel's own block; 0: none */
+    uint32_t part_count;    /* bodies of the largest warp_specialize; 0: there is none */
+    uint32_t member_count;  /* threads that come to each meeting at their ends */
 } grout_emit_forks;
 
 /* Registers of 32 bits that the tensor core may go on reading: the variable x<number>. */
