@@ -106,11 +106,11 @@ static grout_object_id find_barrier(const grout_checker *checker, const grout_re
 
 /* What a finding is about: two findings that have one of these in common are linked by it. */
 typedef struct topic {
-    uint8_t link;    /* LINK_* */
-    uint8_t kind;    /* cause_kind of the finding */
     uint32_t about;  /* the barrier object, the op, or the loop */
     uint32_t thread; /* of the loop */
     uint32_t entry;  /* of the arrangement */
+    uint8_t link;    /* LINK_* */
+    uint8_t kind;    /* cause_kind of the finding */
     bool is_empty;   /* of the first of those that are alike: all their entries have a head */
 } topic;
 
