@@ -64,6 +64,13 @@ typedef struct grout_bound {
     } * kernels; /* by kernel */
 } grout_bound;
 
+/* What the index of strings has of one: enough to pass over most others, and to make a larger index
+ * without a look at their bytes. */
+typedef struct grout_string_entry {
+    uint32_t hash;
+    grout_string_id id; /* 0: free */
+} grout_string_entry;
+
 struct grout_module {
     const grout_allocator *allocator; /* of all that the module owns */
 
@@ -71,7 +78,7 @@ struct grout_module {
      */
     GROUT_ARRAY(char) string_bytes;
     grout_table strings; /* uint32_t offsets */
-    uint32_t *string_index;
+    grout_string_entry *string_index;
     uint32_t string_index_size;
 
     grout_table locs;             /* grout_loc */
