@@ -15,17 +15,33 @@ extern const size_t grout_page_style_size;
 /* ---- what the parts share ------------------------------------------------------------------- */
 
 const char *grout_page__get_line(const grout_page *page, int line, size_t *size_out) {
-    const char *at = page->text, *end = at == NULL ? NULL : at + page->size;
-    for (int i = 1; at != NULL && i < line; i++) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        at = at == NULL ? NULL : at + 1;
-    }
-    if (at == NULL || at == end || line < 1) {
+    if (line < 1 || line > page->line_count) {
         return NULL;
     }
+    const char *at = page->text + page->lines[line - 1], *end = page->text + page->size;
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     *size_out = (size_t)((stop == NULL ? end : stop) - at);
     return at;
+}
+
+static bool is_line_end(const grout_page *page, size_t at) {
+    return page->text[at] == '\n' || at + 1 == page->size;
+}
+
+/* Once for all places, of which there may be as many as lines. False without memory. */
+static bool find_lines(grout_page *page) {
+    size_t count = 0, start = 0;
+    for (size_t i = 0; i < page->size; i++) {
+        count += is_line_end(page, i) ? 1 : 0;
+    }
+    page->lines = calloc(count + 1, sizeof *page->lines);
+    for (size_t i = 0; page->lines != NULL && i < page->size; i++) {
+        if (is_line_end(page, i)) {
+            page->lines[page->line_count++] = start;
+            start = i + 1;
+        }
+    }
+    return page->lines != NULL;
 }
 
 void grout_page__add_place(const grout_page *page, const json_t *place) {
@@ -155,6 +171,19 @@ static void add_header(const grout_page *page) {
     grout_text_add(page->out, " <a href=\"#memory\">shared memory</a></nav>\n</header>\n<main>\n");
 }
 
+static void add_parts(const grout_page *page) {
+    add_head(page);
+    add_header(page);
+    add_verdict(page);
+    grout_page__add_findings(page);
+    grout_page__add_source(page);
+    grout_page__add_memory(page);
+    grout_markup__add(page->out,
+                      "</main>\n<footer><p>Written by grout %s. Differences between the lanes of a "
+                      "thread are not modelled.</p></footer>\n</body>\n</html>\n",
+                      grout_facts__get_text(page->report, "grout"));
+}
+
 bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text *out) {
     const json_t *coverage = json_object_get(report, "coverage");
     grout_page page = {
@@ -166,19 +195,11 @@ bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text
         .size = text->data == NULL ? 0 : text->size,
         .out = out,
     };
-    if (!find_heads(&page)) {
-        return false;
+    const bool is_ready = find_lines(&page) && find_heads(&page);
+    if (is_ready) {
+        add_parts(&page);
     }
-    add_head(&page);
-    add_header(&page);
-    add_verdict(&page);
-    grout_page__add_findings(&page);
-    grout_page__add_source(&page);
-    grout_page__add_memory(&page);
-    grout_markup__add(out,
-                      "</main>\n<footer><p>Written by grout %s. Differences between the lanes of a "
-                      "thread are not modelled.</p></footer>\n</body>\n</html>\n",
-                      grout_facts__get_text(report, "grout"));
+    free(page.lines);
     free(page.heads);
-    return !out->failed;
+    return is_ready && !out->failed;
 }

@@ -89,10 +89,7 @@ static void flag_kernel(source *it, const json_t *kernel) {
 }
 
 static bool init(source *it, const grout_page *page) {
-    *it = (source){.page = page};
-    for (size_t i = 0; i < page->size; i++) {
-        it->line_count += page->text[i] == '\n' || i + 1 == page->size ? 1 : 0;
-    }
+    *it = (source){.page = page, .line_count = page->line_count};
     it->marks = calloc(page->size + 1, 1);
     it->flags = calloc((size_t)it->line_count + 2, 1);
     return it->marks != NULL && it->flags != NULL;

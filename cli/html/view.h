@@ -14,6 +14,8 @@ typedef struct grout_page {
     const char *file;                        /* its name in places */
     const char *text;                        /* of the file */
     size_t size;
+    size_t *lines; /* where each line of the file begins */
+    int line_count;
     size_t *heads; /* by finding: the one that it follows from, or itself */
     grout_text *out;
 } grout_page;
