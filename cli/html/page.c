@@ -71,10 +71,12 @@ static size_t find_cause(const grout_page *page, size_t index) {
     const json_t *finding = json_array_get(page->findings, index), *other;
     const char *identity = grout_facts__get_text(finding, "follows_from");
     size_t i;
+    if (identity[0] == '\0') {
+        return index;
+    }
     json_array_foreach(page->findings, i, other) {
         bool is_cause =
-            identity[0] != '\0' && i != index &&
-            strcmp(grout_facts__get_text(other, "identity"), identity) == 0 &&
+            i != index && strcmp(grout_facts__get_text(other, "identity"), identity) == 0 &&
             json_equal(json_object_get(other, "kernel"), json_object_get(finding, "kernel"));
         if (is_cause) {
             return i;

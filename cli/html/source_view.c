@@ -15,11 +15,22 @@ typedef enum mark { MARK_NONE, MARK_RELATED, MARK_WARNING, MARK_ERROR } mark;
 /* What the run did with a line, bits. */
 enum { LINE_UNREACHED = 1, LINE_ONCE = 2, LINE_NEVER_ROUND = 4, LINE_NEVER_REFILLED = 8 };
 
+/* What a finding says of a line; 0: the place is in no line of the file. */
+typedef struct remark {
+    int line;
+    size_t order; /* among all that findings say */
+    size_t finding;
+    const char *class_name, *message;
+} remark;
+
 typedef struct source {
     const grout_page *page;
     uint8_t *marks; /* of each byte */
     uint8_t *flags; /* of each line, from 1 */
     int line_count;
+    remark *remarks; /* by line */
+    size_t remark_count;
+    size_t next; /* the first that no line has had */
 } source;
 
 /* ---- what is known of bytes and lines ------------------------------------------------------- */
@@ -195,26 +206,64 @@ static void add_remark(const source *it, const char *class_name, size_t finding,
                       (int)finding + 1, (int)finding + 1, message);
 }
 
-static void add_remarks(const source *it, int line) {
-    size_t i, k;
-    const json_t *finding, *note;
-    json_array_foreach(it->page->findings, i, finding) {
-        const json_t *primary = json_object_get(finding, "primary");
-        bool is_own = grout_facts__get_line(primary, it->page->file) == line;
-        if (is_own) {
-            add_remark(it, grout_page__get_class(finding), i,
-                       grout_facts__get_text(finding, "message"));
-        }
-        json_array_foreach(json_object_get(finding, "notes"), k, note) {
-            const json_t *place = json_object_get(note, "place");
-            if (!is_own && grout_facts__get_line(place, it->page->file) == line) {
-                add_remark(it, "related", i, grout_facts__get_text(note, "message"));
-            }
+/* A line has those of one finding after those of an earlier one. */
+static int compare_remarks(const void *a, const void *b) {
+    const remark *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->order > y->order) - (x->order < y->order);
+}
+
+static void note_remark(source *it, int line, size_t finding, const json_t *said,
+                        const char *class_name) {
+    it->remarks[it->remark_count] = (remark){.line = line,
+                                             .order = it->remark_count,
+                                             .finding = finding,
+                                             .class_name = class_name,
+                                             .message = grout_facts__get_text(said, "message")};
+    it->remark_count++;
+}
+
+static void note_finding(source *it, size_t index, const json_t *finding) {
+    int own = grout_facts__get_line(json_object_get(finding, "primary"), it->page->file);
+    size_t i;
+    const json_t *note;
+    note_remark(it, own, index, finding, grout_page__get_class(finding));
+    json_array_foreach(json_object_get(finding, "notes"), i, note) {
+        int line = grout_facts__get_line(json_object_get(note, "place"), it->page->file);
+        if (line != own) {
+            note_remark(it, line, index, note, "related");
         }
     }
 }
 
-static void add_line(const source *it, int line, const char *text, size_t size) {
+/* Once for all lines. False without memory. */
+static bool note_remarks(source *it) {
+    size_t i, count = 0;
+    const json_t *finding;
+    json_array_foreach(it->page->findings, i, finding) {
+        count += 1 + json_array_size(json_object_get(finding, "notes"));
+    }
+    it->remarks = calloc(count + 1, sizeof *it->remarks);
+    if (it->remarks == NULL) {
+        return false;
+    }
+    json_array_foreach(it->page->findings, i, finding) {
+        note_finding(it, i, finding);
+    }
+    qsort(it->remarks, it->remark_count, sizeof *it->remarks, compare_remarks);
+    return true;
+}
+
+static void add_remarks(source *it, int line) {
+    for (; it->next < it->remark_count && it->remarks[it->next].line <= line; it->next++) {
+        const remark *own = &it->remarks[it->next];
+        if (own->line == line) {
+            add_remark(it, own->class_name, own->finding, own->message);
+        }
+    }
+}
+
+static void add_line(source *it, int line, const char *text, size_t size) {
     bool is_unreached = (it->flags[line] & LINE_UNREACHED) != 0;
     grout_markup__add(it->page->out, "<li id=\"L%d\" class=\"%s\"><div class=\"line\">", line,
                       is_unreached ? "unreached" : "reached");
@@ -256,7 +305,7 @@ static void add_legend(const source *it) {
     }
 }
 
-static void add_lines(const source *it) {
+static void add_lines(source *it) {
     const char *at = it->page->text, *end = at + it->page->size;
     grout_text_add(it->page->out, "<ol class=\"source\">\n");
     for (int line = 1; at < end; line++) {
@@ -274,7 +323,7 @@ void grout_page__add_source(const grout_page *page) {
     const json_t *kernel;
     grout_markup__add(page->out, "<section id=\"source\" aria-labelledby=\"source-title\">\n"
                                  "<h2 id=\"source-title\">Source</h2>\n");
-    if (!init(&it, page)) {
+    if (!init(&it, page) || !note_remarks(&it)) {
         page->out->failed = true;
     } else if (page->size > 0) {
         mark_findings(&it);
@@ -288,5 +337,6 @@ void grout_page__add_source(const grout_page *page) {
     }
     free(it.marks);
     free(it.flags);
+    free(it.remarks);
     grout_text_add(page->out, "</section>\n");
 }
