@@ -451,7 +451,7 @@ def expected_races(n):
                   ["%g = axis_index g", *(f"store %y[{i}], %g  // expect-error: gmem-race" for i in range(n))])
 
 
-@shape(1 << 14, has_expectations=True, ratio=SQUARE)
+@shape(1 << 13, has_expectations=True, ratio=SQUARE)
 def run_lines(n):
     """run lines"""
     return "// expect: clean\n" + "".join(f"// run: --seed {i}\n" for i in range(n)) + kernel(OUT, ["store %y[0], 1"])
