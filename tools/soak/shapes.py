@@ -18,6 +18,7 @@ class Shape:
         self.words = rest.get("words", {})  # more words, of a command
         self.files = rest.get("files", {})  # name and what makes it
         self.ratio = rest.get("ratio", 0)  # a doubling that is right, where it is more than the usual one
+        self.ratios = rest.get("ratios", {})  # the same of a command
         self.without = rest.get("without", ())  # commands that are not for it
         if not rest.get("has_expectations", False):
             self.without = (*self.without, "expect")
@@ -112,7 +113,7 @@ def literals(n):
     return kernel(OUT, lines)
 
 
-@shape(100000, without=OF_ONE_KERNEL)
+@shape(100000, without=OF_ONE_KERNEL, ratios={"minimise": SQUARE})
 def kernels(n):
     """kernels"""
     return "\n".join(kernel(OUT, ["store %y[0], 1"], f"k{i}") for i in range(n))

@@ -53,7 +53,7 @@ RUNS = 4  # of a size, where a ratio is too large
 SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "check wgmmas", "check inferred-tiles",
          "json kernels-with-findings", "sarif kernels-with-findings", "expect expected-races", "check suppressed-races",
          "emit scalar-parameters", "emit kernels", "emit nested-loops", "emit semaphores", "fmt scalars", "verbose kernels",
-         "fix kernels", "html nested-scopes", "html kernels-with-findings")
+         "fix kernels", "html kernels-with-findings")
 SHORT_TIMES = 16
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
 
@@ -105,7 +105,7 @@ class Series:
     def __init__(self, options, name, texts):
         self.options, self.name, self.texts, self.shape = options, name, texts, texts.shape
         self.sizes, self.seconds, self.memory = [], [], 0
-        self.most = max(options.ratio, self.shape.ratio)
+        self.most = max(options.ratio, self.shape.ratio, self.shape.ratios.get(name, 0))
         words = [*COMMANDS[name], *self.shape.words.get(name, ())]
         self.words = ["k.grout" if word == "FILE" else word for word in words]
         if self.words[0] in WITH_MEMORY:
