@@ -45,6 +45,11 @@ typedef struct minimiser {
 
 /* ---- a trial -------------------------------------------------------------------------------- */
 
+static bool has_time(const minimiser *it) {
+    const grout_host *host = it->session->host;
+    return host->get_seconds(host->payload) < it->deadline && !host->is_interrupted(host->payload);
+}
+
 /* The session's options, and -D for each size. */
 static bool copy_options(const minimiser *it, grout_options *to) {
     const grout_options *from = &it->session->options;
@@ -134,6 +139,22 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
     return shows;
 }
 
+/* Whether a kernel of many shows it, by a module of its own: what a run looks at is then as long as
+ * the kernel. True of the only one, which the whole is for. */
+static bool may_show(minimiser *it, grout_session *session, const grout_load *load,
+                     grout_kernel_id kernel) {
+    grout_load own;
+    grout_seen seen = {0};
+    if (load->kernel_count == 1) {
+        return true;
+    }
+    const grout_load *taken = grout_load__take(session, load, &kernel, &own);
+    const bool may = shows_in_kernel(it, session, taken, kernel, &seen);
+    grout_seen__deinit(&seen);
+    grout_load__give_back(&own);
+    return may;
+}
+
 /* "minimising: trial 12; N=4, M=2" */
 static void say_sizes(minimiser *it) {
     grout_text sizes = {0};
@@ -178,9 +199,10 @@ static void keep_run(minimiser *it, grout_session *session, grout_load *load, gr
 }
 
 static bool shows(minimiser *it, grout_session *session, grout_load *load) {
-    for (size_t i = 0; i < load->kernel_count; i++) {
+    for (size_t i = 0; i < load->kernel_count && has_time(it); i++) {
         grout_seen seen = {0};
-        if (shows_in_kernel(it, session, load, load->kernels[i], &seen)) {
+        if (may_show(it, session, load, load->kernels[i]) &&
+            shows_in_kernel(it, session, load, load->kernels[i], &seen)) {
             const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
             const char *name = grout_module_get_string(load->bound, kernel->name);
             GROUT_ASSERT(strlen(name) < sizeof it->kernel);
@@ -228,11 +250,6 @@ static bool take_sizes(minimiser *it, grout_session *session, grout_load *load) 
     return true;
 }
 
-static bool has_time(const minimiser *it) {
-    const grout_host *host = it->session->host;
-    return host->get_seconds(host->payload) < it->deadline && !host->is_interrupted(host->payload);
-}
-
 /* Makes one size as small as possible: tries small values, then halves, then one less. */
 static bool lower(minimiser *it, size *at) {
     const int64_t old = at->value;
@@ -275,12 +292,13 @@ static bool shorten(minimiser *it, grout_session *session, grout_load *load) {
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
         .payload = it};
-    for (size_t i = 0; i < load->kernel_count; i++) {
+    for (size_t i = 0; i < load->kernel_count && has_time(it); i++) {
         grout_argument_set arguments = {0};
         grout_launch_callbacks payload;
         grout_seen seen = {0};
         grout_launch_settings settings = grout_launch_settings__get(session, true);
-        if (shows_in_kernel(it, session, load, load->kernels[i], &seen) &&
+        if (may_show(it, session, load, load->kernels[i]) &&
+            shows_in_kernel(it, session, load, load->kernels[i], &seen) &&
             grout_argument_set__init(session, &load->bindings, load->bound, load->kernels[i],
                                      &arguments)) {
             grout_launch launch = grout_launch__prepare(session, load, load->kernels[i], &arguments,

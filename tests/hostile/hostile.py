@@ -35,6 +35,8 @@ MADE = {"fix_budget_ignored_20000_lines.grout":
         "large_products.grout":
         lambda: "kernel @k(%x: in gmem f32[1024, 1024], %y: inout gmem f32[1024, 1024])\n{\n  %a = load %x\n"
                 "  for %i in 0..1000000 {\n    store %y, (mma %a, %a, %a)\n  }\n}\n",
+        "kernels_12500.grout":
+        lambda: "".join(f"kernel @k{i}(%y: inout gmem i32[64])\n{{\n  store %y[0], 1\n}}\n" for i in range(12500)),
         "pairs_of_3200_atomics.grout":
         lambda: "const G = 32, T = 100\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for %i in 0..T {\n"
                 "    %old = atomic_exchange %n[0], (axis_index g) order(acq_rel)\n    if (lt %old, (axis_index g)) {\n"

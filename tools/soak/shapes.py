@@ -113,7 +113,7 @@ def literals(n):
     return kernel(OUT, lines)
 
 
-@shape(100000, without=OF_ONE_KERNEL, ratios={"minimise": SQUARE})
+@shape(100000, without=OF_ONE_KERNEL)
 def kernels(n):
     """kernels"""
     return "\n".join(kernel(OUT, ["store %y[0], 1"], f"k{i}") for i in range(n))
