@@ -97,7 +97,7 @@ START_TEST(without_memory_to_grow) {
     }
     f.heap.limit = 0;
     ck_assert_uint_ne(grout_keyed__get(f.table, count, 7, &f.heap), 0);
-    ck_assert_uint_gt(f.buckets.count, 2 * (buckets - 1));
+    ck_assert_uint_gt(f.buckets.count, UINT64_C(2) * (buckets - 1));
     for (uint64_t i = 0; i <= count; i++) {
         ck_assert_uint_ne(grout_keyed__find(f.table, i, 7), 0);
     }
