@@ -89,10 +89,11 @@ static bool place_globals(ptx_machine *machine) {
             continue;
         }
         const uint64_t cost = grout_ptx_memory_get_cost(variable->size);
+        const uint8_t *bytes =
+            variable->byte_count > 0 ? module->bytes.items + variable->first_byte : NULL;
         if (grout_limited__take(machine->heap, cost)) {
-            placed->address =
-                grout_ptx__add_variable(machine->memory, module->bytes.items + variable->first_byte,
-                                        variable->byte_count, variable->size, machine->pulse);
+            placed->address = grout_ptx__add_variable(machine->memory, bytes, variable->byte_count,
+                                                      variable->size, machine->pulse);
         }
         if (placed->address == 0 || placed->address == UINT64_MAX) {
             return !machine->pulse->is_over && grout_diags_add_oom(machine->diags);
