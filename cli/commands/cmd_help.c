@@ -270,7 +270,10 @@ static const char markdown_ends[] =
     "is reported, and the verdict is `incomplete`; a file that was not read or checked to its end "
     "is `time-limit` or\n`interrupted` instead. With `--expect` the time is for all files and "
     "their "
-    "run lines together; what a run line says by itself is\nfor that run.\n\n";
+    "run lines together; what a run line says by itself is\nfor that run.\n"
+    "In a file of many kernels, those that begin soon after the end of the time are reported as "
+    "incomplete; a remark on stderr counts the others, which are not run, and\n"
+    "the verdict is `incomplete`.\n\n";
 
 static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"
