@@ -1,5 +1,5 @@
 # The target grout_bundle: the library as a Python wheel carries it. It is shared and has no version in its name, libffi
-# and xxHash are inside, SLEEF lies beside it, and of its machine it asks for glibc alone. Its objects are those of the
+# and xxHash are inside, SLEEF and jansson lie beside it, and of its machine it asks for glibc alone. Its objects are those of the
 # library, so that it costs a link. 'cmake --install BUILD --component bundle --prefix FOLDER' puts it into FOLDER.
 #
 # There is none where the static libraries are missing, or with sanitizers, whose runtime a Python does not have.
@@ -7,6 +7,10 @@
 find_library(GROUT_STATIC_LIBFFI NAMES libffi_pic.a libffi.a)
 find_library(GROUT_STATIC_LIBXXHASH NAMES libxxhash.a)
 mark_as_advanced(GROUT_STATIC_LIBFFI GROUT_STATIC_LIBXXHASH)
+set(GROUT_HAS_BUNDLE OFF)
+if(GROUT_STATIC_LIBFFI AND GROUT_STATIC_LIBXXHASH AND GROUT_BUILD_REPORTS AND NOT GROUT_SANITIZE AND NOT GROUT_COVERAGE)
+    set(GROUT_HAS_BUNDLE ON)
+endif()
 
 # grout__take_static(LIST TARGET FILE): puts a static library into the place of what pkg-config found.
 function(grout__take_static list target file)
@@ -33,10 +37,11 @@ function(grout_bundle)
         OUTPUT_NAME grout LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bundle LINKER_LANGUAGE C
         INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
     install(TARGETS grout_bundle LIBRARY DESTINATION . COMPONENT bundle EXCLUDE_FROM_ALL)
-    # The file that the loader looks for: 'libsleef.so.3', by what it calls itself.
-    foreach(sleef IN LISTS SLEEF_LINK_LIBRARIES)
-        if(sleef MATCHES "libsleef")
-            file(REAL_PATH ${sleef} file)
+    # The file that the loader looks for: 'libsleef.so.3', by what it calls itself. Debian's static jansson is not for
+    # shared libraries.
+    foreach(library IN LISTS SLEEF_LINK_LIBRARIES JANSSON_LINK_LIBRARIES)
+        if(library MATCHES "lib(sleef|jansson)")
+            file(REAL_PATH ${library} file)
             cmake_path(GET file FILENAME name)
             string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" name ${name})
             install(FILES ${file} DESTINATION . RENAME ${name} COMPONENT bundle EXCLUDE_FROM_ALL)
@@ -44,6 +49,6 @@ function(grout_bundle)
     endforeach()
 endfunction()
 
-if(GROUT_STATIC_LIBFFI AND GROUT_STATIC_LIBXXHASH AND NOT GROUT_SANITIZE AND NOT GROUT_COVERAGE)
+if(GROUT_HAS_BUNDLE)
     grout_bundle()
 endif()

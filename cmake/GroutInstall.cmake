@@ -8,6 +8,9 @@ get_target_property(library_type grout TYPE)
 if(library_type STREQUAL "STATIC_LIBRARY")
     set(GROUT_IS_STATIC ON)
 endif()
+if(GROUT_BUILD_REPORTS)
+    set(GROUT_PC_JANSSON ", jansson")
+endif()
 if(LIBXSMMGenerator_FOUND)
     set(GROUT_PC_LIBXSMM ${LIBXSMMGenerator_LIBRARY})
 endif()
@@ -38,7 +41,7 @@ install(CODE "file(CREATE_LINK ${kernels_from_docs}
 
 # Manual pages and completions, which the command writes itself; a command for another machine cannot.
 if(TARGET grout_exe AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
-    grout_manual(manual grout_exe cli/session/options.def)
+    grout_manual(manual grout_exe call/session/options.def)
     install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
     install(FILES ${manual}/completions/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME grout)
     install(FILES ${manual}/completions/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _grout)

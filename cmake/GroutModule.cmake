@@ -26,7 +26,7 @@ function(grout_room folder)
     add_library(${target} STATIC ${sources} ${arg_SOURCES})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     # Tests take as long with them unoptimised; with ir and lowering it would cost more than their compilation does.
-    if(folder MATCHES "^(cli|gpu_backend)/")
+    if(folder MATCHES "^(cli|call|report|gpu_backend)/|^(check|repair)$")
         set_target_properties(${target} PROPERTIES GROUT_RUNS_ONCE ON)
     elseif(folder MATCHES "^(interp|race_checker)/|^ptx/(machine|numbers|order|tensor)$" AND NOT folder STREQUAL race_checker/explain)
         set_target_properties(${target} PROPERTIES GROUT_RUNS_OPERATIONS ON)

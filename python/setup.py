@@ -18,8 +18,9 @@ ROOT = HERE.parent
 # A build tree that is there already and has the target grout_bundle; else one of our own.
 GIVEN_BUILD = os.environ.get("GROUT_WHEEL_BUILD")
 BUILD = pathlib.Path(GIVEN_BUILD or ROOT / "build" / "wheel").resolve()
-# Licences of what is inside: SLEEF, libffi, xxHash, LIBXSMM, where Debian keeps them.
-LICENSES = {"sleef": "libsleef3", "libffi": "libffi8", "xxhash": "libxxhash0", "libxsmm": "libxsmm-dev"}
+# Licences of what is inside: SLEEF, libffi, xxHash, jansson, LIBXSMM, where Debian keeps them.
+LICENSES = {"sleef": "libsleef3", "libffi": "libffi8", "xxhash": "libxxhash0", "jansson": "libjansson4",
+            "libxsmm": "libxsmm-dev"}
 
 sys.path.insert(0, str(HERE))
 import declarations  # noqa: E402

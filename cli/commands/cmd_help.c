@@ -162,7 +162,7 @@ static void add_generators(grout_text *out) {
 }
 
 static const char markdown_head[] =
-    "<!-- Written by 'grout help --markdown'; a test compares. Change cli/session/options.def or "
+    "<!-- Written by 'grout help --markdown'; a test compares. Change call/session/options.def or "
     "cli/commands/cmd_help.c. -->\n"
     "# The command line\n\n";
 

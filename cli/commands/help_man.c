@@ -190,7 +190,7 @@ static void add_title(grout_text *out, grout_command command) {
 }
 
 static void begin_page(page *p, grout_command command) {
-    grout_text_add(p->out, ".\\\" Written by 'grout help --man', from cli/session/options.def and "
+    grout_text_add(p->out, ".\\\" Written by 'grout help --man', from call/session/options.def and "
                            "cli/commands/cmd_help.c.\n");
     add_title(p->out, command);
     add_heading(p, "Name", strlen("Name"));

@@ -57,7 +57,7 @@ FITTING = {"DEFINE": "N=2", "SWEEP": "N=1,2", "KERNEL": "@k", "INPUT": "x=ones",
 
 def read_options():
     """Name, first spelling, kind, argument, commands and what it touches, of each option of the table."""
-    with open(f"{ROOT}/cli/session/options.def", encoding="utf-8") as file:
+    with open(f"{ROOT}/call/session/options.def", encoding="utf-8") as file:
         text = file.read()
     pattern = (r'^GROUT_OPTION\((\w+),\s*(NULL|"[^"]*"),\s*(0|\'.\'),\s*(\w+),\s*(NULL|"[^"]*"),\s*"(\w+)",\s*(\w+),\s*"')
     found = re.findall(pattern, text, re.MULTILINE)

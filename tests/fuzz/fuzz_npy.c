@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/input/npy.h"
+#include "call/input/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* check_diff.c - a difference makes the one text of the other, however many lines differ.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/fix/diff.h"
+#include "repair/diff.h"
 
 #include <check.h>
 #include <stdlib.h>

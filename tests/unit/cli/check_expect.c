@@ -1,6 +1,6 @@
 /* check_expect.c - expectation comments: how they are read, and what meets them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/check/expect.h"
+#include "check/expect.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* check_generate.c - the generators of arrays: the same bytes for ever.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/input/generate.h"
-#include "cli/session/options.h"
+#include "call/input/generate.h"
+#include "call/session/options.h"
 #include "grout/interp.h"
 
 #include <check.h>

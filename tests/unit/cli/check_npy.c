@@ -1,6 +1,6 @@
 /* check_npy.c - .npy files in memory: what is read, what is refused, what is written.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/input/npy.h"
+#include "call/input/npy.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* check_options.c - the command line: what is taken, what is refused, and with which words.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/session/options.h"
+#include "call/session/options.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -21,6 +21,12 @@ static const option_case cases[] = {
     {"check --max-memory 512M a", NULL},
     {"fmt -i a b c", NULL},
     {"emit -o x a", NULL},
+    {"emit -qo x a", NULL},
+    {"check -qvDX=1 a", NULL},
+    {"check -qxv a", "'-x'"},
+    {"check -qD", "-D needs a value"},
+    {"check a --", NULL},
+    {"check --= a", "'--'"},
     {"check --sched fair a", "'--sched'"},
     {"check --sede 3 a", "'--seed'"},
     {"check --seed -1 a", "whole number"},

@@ -1,0 +1,26 @@
+/* seen.h - a run that showed a finding, kept: its report stands in for a run of the same launch
+ * that is cut before it shows the finding again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CHECK_SEEN_H
+#define GROUT_CHECK_SEEN_H
+
+#include "launch.h"
+
+typedef struct grout_seen {
+    uint64_t identity; /* of the finding; 0: nothing is kept */
+    grout_kernel_id kernel;
+    grout_load load;       /* of the run; the checker reads it */
+    grout_diags *diags;    /* of the same */
+    grout_outcome outcome; /* without its machine */
+    grout_explored
+        explored; /* whose witness it is; without witnesses: the outcome is a run's own */
+} grout_seen;
+
+void grout_seen__deinit(grout_seen *seen);
+/* What is to be reported of a run: the outcome itself, or in *stand_in the kept one, if the run was
+ * cut and does not show the finding. */
+const grout_outcome *grout_seen__get_reported(grout_session *session, grout_kernel_id kernel,
+                                              const grout_outcome *outcome,
+                                              grout_outcome *stand_in);
+
+#endif

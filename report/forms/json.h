@@ -1,0 +1,45 @@
+/* json.h - a report as one JSON object, and as a SARIF log.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_REPORT_JSON_H
+#define GROUT_REPORT_JSON_H
+
+#include "launch.h"
+#include "silence.h"
+
+typedef struct grout_json grout_json;
+
+/* FNV-1a over what identifies a diagnostic; frees the text. */
+uint64_t grout_json__take_identity(grout_text *text);
+grout_json *grout_json__new(void);
+void grout_json__free(grout_json *json);
+/* Parts of it, for the caller to complete. What take functions are given becomes the report's; NULL
+ * makes it fail. */
+struct json_t;
+struct json_t *grout_json__make_string(const char *text);
+/* cause: that it is listed under; NULL: none. allowance: what silences it, if severity is OFF. */
+struct json_t *grout_json__make_finding(grout_json *json, const char *kernel,
+                                        const grout_finding *finding, const grout_finding *cause,
+                                        grout_severity severity, const grout_allowance *allowance);
+struct json_t *grout_json__make_diag(grout_json *json, const grout_diag *diag);
+struct json_t *grout_json__make_kernel(grout_json *json, const grout_load *load,
+                                       grout_kernel_id kernel, const grout_outcome *outcome,
+                                       const char *command);
+struct json_t *grout_json__make_not_reached(grout_json *json, const grout_reach *reach,
+                                            const char *proposal);
+void grout_json__take_finding(grout_json *json, struct json_t *finding);
+void grout_json__take_kernel(grout_json *json, struct json_t *kernel);
+void grout_json__take_size(grout_json *json, struct json_t *size);
+
+/* The whole object, which the caller frees; NULL without memory. */
+struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,
+                                       const char *verdict);
+/* Appends the object as text, or (text not NULL: of the file) as a SARIF log; false without memory.
+ */
+bool grout_json__print(struct json_t *report, const grout_load *load, const grout_bytes *text,
+                       grout_text *out);
+
+/* sarif.c: a report as a SARIF log; NULL without memory. */
+struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
+                                        const grout_bytes *text);
+
+#endif

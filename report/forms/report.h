@@ -1,0 +1,72 @@
+/* report.h - the answer of check and run: findings and verdict, as text or as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_REPORT_REPORT_H
+#define GROUT_REPORT_REPORT_H
+
+#include "json.h"
+#include "launch.h"
+#include "silence.h"
+
+struct grout_joined;
+struct json_t;
+
+/* Facts of a diagnostic that are no words (mismatch.h). */
+typedef struct grout_report_facts {
+    const grout_diags *diags; /* whose diagnostic: each size of a sweep has a list */
+    uint64_t number;          /* of the diagnostic in it */
+    struct json_t *facts;
+} grout_report_facts;
+
+typedef struct grout_report {
+    grout_session *session;
+    const grout_load *load;
+    struct grout_joined
+        *joined; /* of a sweep: findings wait for those of other sizes; borrowed; NULL: none */
+    grout_json
+        *json; /* the facts, for an answer as JSON or for a page; NULL: neither is asked for */
+    const grout_bytes *text; /* of the file; borrowed */
+    grout_silencer silencer;
+    uint64_t error_count, warning_count, silenced_count;
+    uint64_t folded_errors, folded_warnings; /* of them: listed under what they follow from */
+    uint64_t lowered_count;                  /* of the warnings: errors but for --severity */
+    bool is_incomplete, is_invalid;
+    bool is_run; /* without the checker: warnings are notes, not the answer */
+    uint64_t total_shown;
+    grout_lookup shown; /* identities of the findings of the exploration that is reported */
+    struct {
+        grout_report_facts *items;
+        size_t count, capacity;
+    } differences;
+    uint64_t before[6];                    /* these six, of its outcomes so far */
+    uint32_t schedule_count;               /* schedules saved to files of one name */
+    uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
+    uint64_t diags_seen;                   /* number of the session's newest diagnostic that
+                                            * add_diags has seen */
+} grout_report;
+
+/* False without memory. Deinit after finish, or without it. */
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+                        const grout_bytes *text);
+/* Reads the rules that silence findings, once the file's text is there. False: diagnostics. */
+bool grout_report__read_rules(grout_report *report);
+void grout_report__deinit(grout_report *report);
+/* The findings and the summary of one kernel's run. */
+void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome);
+/* The session's new diagnostics: why a kernel is invalid, or could not be run. */
+void grout_report__add_diags(grout_report *report);
+/* Prints what has been kept back: the JSON object. */
+void grout_report__finish(grout_report *report);
+/* "clean", "warning" (there is an error that --severity lowered), "error", "incomplete" or
+ * "invalid". */
+const char *grout_report__get_verdict(const grout_report *report);
+
+/* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out);
+
+/* Appends the command that tries repairs: "grout fix FILE -D X=4". */
+void grout_report__print_fix(const grout_report *report, grout_kernel_id kernel,
+                             const grout_outcome *outcome, grout_text *out);
+
+#endif
