@@ -13,7 +13,7 @@ typedef struct grout_comparing {
     const grout_load *load;
     grout_kernel_id kernel;
     const grout_launch_settings *settings; /* that run it again: whoever wrote what differs */
-    grout_report *report;
+    grout_reporter *report;
 } grout_comparing;
 
 /* Compares the results of the run with the --expect-output files. Appends "%c differs from 'c.npy'"

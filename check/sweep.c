@@ -22,7 +22,7 @@ typedef struct sweep {
     grout_sizes sizes;
     grout_load base; /* of the first size that could be loaded; it outlives the report */
     grout_joined joined;
-    grout_report report;
+    grout_reporter report;
     int exit_code; /* the worst of the sizes */
 } sweep;
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
-                      grout_load *load, grout_report *report) {
+                      grout_load *load, grout_reporter *report) {
     *load = (grout_load){.name = grout_load__get_name(path)};
     if (!grout_report__init(report, session, load, text)) {
         return false;
@@ -39,7 +39,7 @@ int grout_work__get_worse(int a, int b) {
     return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
 }
 
-int grout_work__get_exit_code(const grout_session *session, const grout_report *report) {
+int grout_work__get_exit_code(const grout_session *session, const grout_reporter *report) {
     int exit_code = grout_session__get_exit_code(session);
     if (report->error_count > 0) {
         exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_FINDING);
@@ -119,7 +119,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
         print_stats(session, arguments, outcome);
     }
-    bool has_results = grout_bindings__have_results(&load->bindings);
+    bool has_results = grout_bindings__have_results(session, &load->bindings);
     if (outcome->status == GROUT_RUN_DONE && has_results) {
         (void)grout_argument_set__write(session, &load->bindings, load->bound, kernel, arguments);
     } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
@@ -138,7 +138,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
 /* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. The second one of them
  * goes to FILE.2.schedule, and so on: none takes the file of another. */
 static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                          const grout_schedule_text *what, grout_report *report,
+                          const grout_schedule_text *what, grout_reporter *report,
                           grout_text *path_out) {
     const char *wanted = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     const char *name =
@@ -163,7 +163,7 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
 
 /* What a run that came to its end did not reach, and sizes that reach it. */
 static void judge_reach(grout_session *session, const grout_load *load, grout_outcome *outcome,
-                        const grout_report *report, grout_text *proposal) {
+                        const grout_reporter *report, grout_text *proposal) {
     grout_reach *reach = outcome->settings.reach;
     if (report->joined != NULL) {
         return; /* other sizes may reach more */
@@ -188,7 +188,7 @@ static void judge_reach(grout_session *session, const grout_load *load, grout_ou
 /* One witness of an exploration; only the first needs no schedule file. */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            grout_outcome *outcome, const grout_schedule_text *schedule,
-                           grout_report *report) {
+                           grout_reporter *report) {
     grout_text path = {0}, proposal = {0};
     if (!outcome->has_more) {
         judge_reach(session, load, outcome, report, &proposal);
@@ -221,7 +221,7 @@ static grout_schedule_text get_schedule(const grout_launch_settings *settings,
 /* The two below: whether the launch has come to its end. */
 static bool explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
-                           const grout_launch_settings *settings, grout_report *report) {
+                           const grout_launch_settings *settings, grout_reporter *report) {
     grout_explored explored = {0};
     bool is_done = false;
     if (grout_launch__explore(session, load, kernel, arguments, settings, &explored)) {
@@ -255,7 +255,7 @@ static bool explore_kernel(grout_session *session, const grout_load *load, grout
 /* What the second look at a run has found. It writes no file, since nobody has asked for one: a
  * random schedule is named by its seed, and --explore finds the others again and writes them. */
 static void report_more(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                        const grout_outcome *outcome, grout_report *report) {
+                        const grout_outcome *outcome, grout_reporter *report) {
     for (uint32_t i = 0; i < grout_outcome__count_more(outcome); i++) {
         grout_outcome more = grout_outcome__get_more(outcome, i);
         more.proposal = outcome->proposal;
@@ -268,7 +268,7 @@ static void report_more(grout_session *session, const grout_load *load, grout_ke
 
 static bool run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                      const grout_argument_set *arguments, const grout_launch_settings *settings,
-                     grout_report *report) {
+                     grout_reporter *report) {
     grout_outcome outcome = {0};
     grout_decisions decisions = {0};
     bool is_saved = session->replay == NULL &&
@@ -321,7 +321,7 @@ void grout_work__begin_budget(grout_session *session) {
 /* One launch: alone, or the next of a list. Returns whether it has run to its end. */
 static bool run_launch(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, grout_launch_settings *settings,
-                       grout_report *report) {
+                       grout_reporter *report) {
     grout_reach reach = {0};
     bool is_done = true;
     if (report->joined != NULL) {
@@ -346,7 +346,7 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
 }
 
 static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                       bool with_checker, grout_report *report) {
+                       bool with_checker, grout_reporter *report) {
     grout_argument_set arguments = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
@@ -359,7 +359,7 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
 /* A kernel that is in no list, out of a file of many. What a sweep joins goes by the ids of the
  * whole, and so does what a trial has seen. */
 static void run_alone(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                      bool with_checker, grout_report *report) {
+                      bool with_checker, grout_reporter *report) {
     grout_load own;
     if (report->joined != NULL || session->seen != NULL) {
         run_kernel(session, load, kernel, with_checker, report);
@@ -390,7 +390,7 @@ static void begin_next(grout_session *session, bool with_checker, bool *is_first
 /* The launches of the list, or of a kernel alone, until one does not come to its end: the next
  * would have no input. */
 static void run_list(grout_session *session, const grout_load *load, grout_kernel_id alone,
-                     bool with_checker, bool *is_first, grout_report *report) {
+                     bool with_checker, bool *is_first, grout_reporter *report) {
     grout_listing listing;
     bool goes_on = true;
     grout_listing__init(&listing, session, load, alone);
@@ -416,7 +416,7 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
 /* Kernels that begin soon after the end of the time say of themselves that it was over. A remark
  * counts the others: 100,000 reports would take longer than the time did. */
 static bool may_begin(grout_session *session, const grout_load *load, size_t i,
-                      grout_report *report) {
+                      grout_reporter *report) {
     static const double soon = 0.25; /* seconds */
     const double end = session->deadline->timeout_end;
     if (end == 0 || session->host->get_seconds(session->host->payload) < end + soon) {
@@ -429,7 +429,7 @@ static bool may_begin(grout_session *session, const grout_load *load, size_t i,
 }
 
 void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
-                             grout_report *report) {
+                             grout_reporter *report) {
     bool is_listed = grout_listing__is_wanted(session, load);
     bool is_first = true;
     for (size_t i = 0;
@@ -451,7 +451,7 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
                            bool needs_one) {
     grout_bytes text = {0};
     grout_load load;
-    grout_report report = {0};
+    grout_reporter report = {0};
     grout_schedule_file schedule = {0};
     const char *replay = grout_options__get(&session->options, GROUT_OPTION_REPLAY);
     if (replay != NULL && !(grout_schedule_file__init(&schedule, session, replay) &&

@@ -4,6 +4,7 @@
 
 #include "diff.h"
 #include "goes_on.h"
+#include "repaired.h"
 #include "search.h"
 #include "sweep.h"
 #include "work.h"
@@ -174,6 +175,23 @@ static void show(fix *it) {
     grout_session__flush_exact(it->session, it->stream, &text);
 }
 
+/* Hands all of it to the caller. */
+static void keep(const fix *it) {
+    const grout_text before = {.data = it->before.data, .size = it->before.size};
+    grout_repaired *out = it->session->repaired;
+    if (out == NULL) {
+        return;
+    }
+    grout_text_add_bytes(&out->text, it->after.data, it->after.size);
+    grout_text_add_bytes(&out->steps, it->steps.data, it->steps.size);
+    add_verdict(it, &out->verdict);
+    out->change_count = it->step_count;
+    out->tried = it->tried;
+    if (!grout_diff__print(get_name(it), &before, &it->after, false, &out->diff)) {
+        (void)grout_diags_add_oom(it->session->diags);
+    }
+}
+
 static int get_exit_code(const fix *it, const grout_trial *trial) {
     int exit_code = grout_session__get_exit_code(it->session);
     if (trial->error_count > 0 || trial->is_different) {
@@ -303,6 +321,7 @@ static int run(fix *it) {
         return report_invalid(it);
     }
     show(it);
+    keep(it);
     if (it->session->host->is_interrupted(it->session->host->payload)) {
         return GROUT_EXIT_INTERRUPTED;
     }
@@ -310,6 +329,14 @@ static int run(fix *it) {
         return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);
     }
     return write_result(it);
+}
+
+void grout_repaired__deinit(grout_repaired *repaired) {
+    grout_text_free(&repaired->text);
+    grout_text_free(&repaired->diff);
+    grout_text_free(&repaired->steps);
+    grout_text_free(&repaired->verdict);
+    *repaired = (grout_repaired){0};
 }
 
 int grout_fix__run(grout_session *session) {

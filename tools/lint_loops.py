@@ -21,7 +21,7 @@ import sys
 from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("base", "binding", "call", "check", "cli", "explore", "files", "functions", "gpu_backend", "include", "interp", "ir", "lowering",
+FOLDERS = ("base", "binding", "call", "check", "cli", "doors", "explore", "files", "functions", "gpu_backend", "include", "interp", "ir", "lowering",
            "observe", "ptx", "race_checker", "repair", "report", "xla")
 TABLE = "tools/loops.tsv"
 

@@ -34,7 +34,7 @@ CATALOGUES = {
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.
 WITHOUT_IR = {"alloc.h", "ids.h", "num.h", "num_c.h", "spaces.h", "spaces.def", "facts.h", "facts.def", "events.h", "clocks.h", "diag.h", "diag.def", "progress.h", "ptx.h"}
 # The folders whose CMakeLists.txt name rooms.
-TOPS = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend", "ptx", "binding", "xla", "call", "report", "check", "repair", "cli")
+TOPS = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend", "ptx", "binding", "xla", "call", "report", "check", "repair", "doors", "cli")
 
 ROOM = re.compile(r"grout_room\(\s*([\w/]+)([^)]*)\)")
 MODULE = re.compile(r"grout_module\(\s*(\w+)\s+ROOMS\s+([^)]*)\)")

@@ -153,9 +153,29 @@ static bool check_bits(grout_session *session, const grout_binding *binding, con
     return false;
 }
 
+/* Whether an array in memory can be it: its elements are of the parameter's type, says who gives
+ * it.
+ */
+static bool check_given(grout_session *session, const grout_binding *binding, const parameter *p) {
+    if (has_same_shape(&binding->npy, &p->type) && binding->given->size == p->bytes) {
+        return true;
+    }
+    grout_text type = {0};
+    grout_type_print(&p->type, &type);
+    grout_diags_add(session->diags, GROUT_DIAG_SHAPE_CONFLICT, grout_nowhere,
+                    "%%%s is %s, which has %llu bytes; %zu bytes of another shape are given",
+                    p->name, type.data == NULL ? "" : type.data, (unsigned long long)p->bytes,
+                    binding->given->size);
+    grout_text_free(&type);
+    return false;
+}
+
 /* Whether a file can be the value of the parameter; a diagnostic if not. */
 static bool check_file(grout_session *session, const grout_binding *binding, const parameter *p) {
     const grout_npy *npy = &binding->npy;
+    if (binding->given != NULL) {
+        return check_given(session, binding, p);
+    }
     bool fits_type = grout_npy_can_convert(npy, (grout_dtype)p->type.dtype);
     if (fits_type && has_same_shape(npy, &p->type)) {
         return check_bits(session, binding, p);
@@ -233,6 +253,10 @@ static bool can_borrow(const grout_npy *npy, const parameter *p) {
            grout_npy_is_plain(npy, (grout_dtype)p->type.dtype);
 }
 
+static bool can_lend(const grout_given_array *given, const parameter *p) {
+    return p->direction == GROUT_DIRECTION_IN && (uintptr_t)given->data % 16 == 0;
+}
+
 static bool make_argument(grout_session *session, const grout_bindings *bindings,
                           const parameter *p, grout_argument_set *set) {
     const grout_binding *binding = grout_bindings__find(bindings, GROUT_BINDING_INPUT, p->name);
@@ -241,7 +265,12 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     GROUT_ASSERT(argument->data == NULL && set->owned[p->index] == NULL); /* made once */
     argument->size = (size_t)p->bytes;
     set->is_given[p->index] = binding != NULL;
-    if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
+    if (binding != NULL && binding->given != NULL && can_lend(binding->given, p)) {
+        argument->data = binding->given->data; /* only read, as below */
+        return true;
+    }
+    if (binding != NULL && binding->given == NULL && binding->path != NULL &&
+        can_borrow(&binding->npy, p)) {
         /* An 'in' array is only read: the file's own bytes will do. */
         argument->data =
             binding->bytes.data + (binding->npy.data - (const uint8_t *)binding->bytes.data);
@@ -254,6 +283,8 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     }
     if (p->direction == GROUT_DIRECTION_OUT) {
         memset(argument->data, 0, argument->size); /* the launch poisons it */
+    } else if (binding != NULL && binding->given != NULL) {
+        memcpy(argument->data, binding->given->data, argument->size);
     } else if (binding != NULL && binding->path != NULL) {
         grout_npy_fill(&binding->npy, &p->type, argument->data);
     } else if (binding != NULL) {
@@ -395,6 +426,14 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
     return is_written;
 }
 
+/* The same into memory of the caller. */
+static void write_given(const grout_session *session, const parameter *p, const void *data) {
+    const grout_given_array *given = grout_given__find_array(session->given, p->name);
+    if (given != NULL && given->results != NULL && given->size == p->bytes && p->bytes > 0) {
+        memcpy(given->results, data, given->size);
+    }
+}
+
 bool grout_argument_set__write(grout_session *session, const grout_bindings *bindings,
                                const grout_module *bound, grout_kernel_id kernel_id,
                                const grout_argument_set *set) {
@@ -409,6 +448,9 @@ bool grout_argument_set__write(grout_session *session, const grout_bindings *bin
                          (set->is_passed_on == NULL || !set->is_passed_on[i]);
         if (is_result && output != NULL) {
             is_good = write_output(session, output, &p, data) && is_good;
+        }
+        if (is_result) {
+            write_given(session, &p, data);
         }
     }
     return is_good;

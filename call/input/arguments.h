@@ -16,13 +16,14 @@ typedef enum grout_binding_kind {
 /* One P=... of the command line. */
 typedef struct grout_binding {
     grout_binding_kind kind;
-    char *param;               /* without '%'; owned */
-    char *path;                /* owned; NULL: generator */
-    grout_generator generator; /* INPUT without a path */
-    grout_dtype dtype;         /* OUTPUT: to be converted to; NONE: as it is */
-    grout_bytes bytes;         /* of the file, INPUT and EXPECT */
-    grout_npy npy;             /* borrows bytes */
-    grout_option_use use;      /* that gives it */
+    char *param;                    /* without '%'; owned */
+    char *path;                     /* owned; NULL: generator */
+    grout_generator generator;      /* INPUT without a path */
+    grout_dtype dtype;              /* OUTPUT: to be converted to; NONE: as it is */
+    grout_bytes bytes;              /* of the file, INPUT and EXPECT */
+    grout_npy npy;                  /* borrows bytes */
+    grout_option_use use;           /* that gives it */
+    const grout_given_array *given; /* INPUT in memory, called 'given'; NULL: of a file, or made */
 } grout_binding;
 
 typedef struct grout_bindings {
@@ -80,7 +81,7 @@ bool grout_argument_set__write(grout_session *session, const grout_bindings *bin
                                const grout_module *bound, grout_kernel_id kernel,
                                const grout_argument_set *set);
 /* Whether a run of the kernel has an output to write or to compare. */
-bool grout_bindings__have_results(const grout_bindings *bindings);
+bool grout_bindings__have_results(const grout_session *session, const grout_bindings *bindings);
 /* Appends "%c, %d", the arrays that a kernel writes. Returns the first one's name, or NULL. */
 const char *grout_kernel__describe_outputs(const grout_module *module, grout_kernel_id kernel,
                                            grout_text *out);

@@ -166,6 +166,34 @@ static bool add_use(grout_session *session, grout_bindings *out, const grout_opt
     return is_good;
 }
 
+/* ---- arrays in memory ----------------------------------------------------------------------- */
+
+static bool add_given_array(grout_session *session, const grout_given_array *array,
+                            grout_bindings *out) {
+    grout_binding *binding =
+        add_binding(session, out, GROUT_BINDING_INPUT, array->param, strlen(array->param));
+    if (binding == NULL || !set_path(session, binding, "given", strlen("given"))) {
+        return false;
+    }
+    binding->given = array;
+    binding->npy.rank = array->rank;
+    binding->npy.count = 1;
+    for (uint32_t i = 0; i < array->rank; i++) {
+        binding->npy.dims[i] = array->dims[i];
+        binding->npy.count *= array->dims[i];
+    }
+    return true;
+}
+
+static bool add_given_arrays(grout_session *session, grout_bindings *out) {
+    bool is_good = true;
+    for (size_t i = 0; session->given != NULL && i < session->given->arrays.count; i++) {
+        const grout_given_array *array = &session->given->arrays.items[i];
+        is_good = is_good && (array->data == NULL || add_given_array(session, array, out));
+    }
+    return is_good;
+}
+
 /* ---- conflicts ------------------------------------------------------------------------------ */
 
 static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
@@ -221,13 +249,15 @@ bool grout_bindings__read(grout_session *session, grout_bindings *out) {
     for (size_t i = 0; i < session->options.use_count; i++) {
         is_good = add_use(session, out, &session->options.uses[i]) && is_good;
     }
+    is_good = is_good && add_given_arrays(session, out);
     if (!is_good || !check_conflicts(session, out)) {
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {
         GROUT_ASSERT(out->items[i].param != NULL);
         GROUT_ASSERT(out->items[i].kind == GROUT_BINDING_INPUT || out->items[i].path != NULL);
-        if (out->items[i].path != NULL && out->items[i].kind != GROUT_BINDING_OUTPUT) {
+        if (out->items[i].path != NULL && out->items[i].kind != GROUT_BINDING_OUTPUT &&
+            out->items[i].given == NULL) {
             is_good = read_npy(session, &out->items[i]) && is_good;
         }
     }
@@ -279,7 +309,12 @@ bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_modul
     return true;
 }
 
-bool grout_bindings__have_results(const grout_bindings *bindings) {
+bool grout_bindings__have_results(const grout_session *session, const grout_bindings *bindings) {
+    for (size_t i = 0; session->given != NULL && i < session->given->arrays.count; i++) {
+        if (session->given->arrays.items[i].results != NULL) {
+            return true;
+        }
+    }
     for (size_t i = 0; i < bindings->count; i++) {
         if (bindings->items[i].kind != GROUT_BINDING_INPUT) {
             return true;

@@ -95,7 +95,7 @@ static bool make_functions(grout_session *session, const grout_module *bound,
 bool grout_extern_files__read(grout_session *session, const grout_module *bound,
                               grout_extern_files *out) {
     const char *path;
-    *out = (grout_extern_files){.host = session->host};
+    *out = (grout_extern_files){.host = session->host, .given = session->given};
     for (size_t i = 0;
          (path = grout_options__get_use(&session->options, GROUT_OPTION_EXTERN, i)) != NULL; i++) {
         if (!(is_source(path) ? read_source(session, path, out)
@@ -104,6 +104,15 @@ bool grout_extern_files__read(grout_session *session, const grout_module *bound,
         }
     }
     return out->library_count == 0 || make_functions(session, bound, out);
+}
+
+const grout_extern *grout_extern_files__get(const grout_extern_files *files, uint32_t *count_out) {
+    if (files->given != NULL && files->given->externs.count > 0) {
+        *count_out = (uint32_t)files->given->externs.count;
+        return files->given->externs.items;
+    }
+    *count_out = 0;
+    return files->functions == NULL ? NULL : grout_externs_get(files->functions, count_out);
 }
 
 void grout_extern_files__deinit(grout_extern_files *files) {

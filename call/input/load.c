@@ -273,12 +273,22 @@ bool grout_load__check_arch(grout_session *session, const grout_load *load, cons
     return true;
 }
 
+/* The file's text, parsed, or the module that the caller has. */
+static bool read_module(grout_session *session, const grout_bytes *text, grout_load *out) {
+    if (session->given != NULL && session->given->module != NULL) {
+        out->symbolic = session->given->module;
+        out->is_lent = true;
+        return grout_module_add_sources(out->symbolic, session->diags);
+    }
+    grout_diags_add_source(session->diags, out->name, text->data, text->size);
+    out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
+    return out->symbolic != NULL;
+}
+
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out) {
     *out = (grout_load){.name = grout_load__get_name(path)};
-    grout_diags_add_source(session->diags, out->name, text->data, text->size);
-    out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
-    if (out->symbolic == NULL || !select_kernels(session, needs_one, out) ||
+    if (!read_module(session, text, out) || !select_kernels(session, needs_one, out) ||
         !read_defines(session, out) || !grout_bindings__read(session, &out->bindings) ||
         !grout_bindings__check(session, &out->bindings, out->symbolic, out->kernels,
                                out->kernel_count)) {
@@ -307,7 +317,9 @@ void grout_load__deinit(grout_load *load) {
     grout_bindings__deinit(&load->bindings);
     grout_extern_files__deinit(&load->externs);
     grout_module_free(load->bound);
-    grout_module_free(load->symbolic);
+    if (!load->is_lent) {
+        grout_module_free(load->symbolic);
+    }
     *load = (grout_load){0};
 }
 
@@ -334,6 +346,7 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
     own->kernel_count = 1;
     own->kernels = calloc(1, sizeof own->kernels[0]);
     own->symbolic = own->bound = NULL;
+    own->is_lent = false;
     if (diags != NULL && own->kernels != NULL && grout_load__has_several(load)) {
         own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }

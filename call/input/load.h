@@ -18,6 +18,7 @@ typedef struct grout_define_note {
 typedef struct grout_load {
     const char *name; /* of the file, for messages; borrowed */
     grout_module *symbolic, *bound;
+    bool is_lent; /* the symbolic one is the caller's */
     grout_bindings bindings;
     grout_extern_files externs;
     grout_kernel_id *kernels; /* to work on, in file order */

@@ -77,13 +77,27 @@ bool grout_launch_settings__has_seed(const grout_launch_settings *settings) {
 
 static bool note_progress(void *payload, const grout_progress *progress) {
     grout_launch_callbacks *c = payload;
-    return grout_progress_line__step(&c->line, progress);
+    const grout_given *given = c->session->given;
+    bool goes_on = grout_progress_line__step(&c->line, progress);
+    if (goes_on && given != NULL && given->progress != NULL &&
+        !given->progress(given->payload, progress)) {
+        c->line.cut = GROUT_CUT_INTERRUPT;
+        goes_on = false;
+    }
+    return goes_on;
 }
 
 /* A debug_print is part of the answer, but JSON must be alone on stdout. What a terminal breaks
  * goes on with the mark of a line that the kernel begins. */
 static void print_line(void *payload, const char *line) {
     grout_launch_callbacks *c = payload;
+    const grout_given *given = c->session->given;
+    if (given != NULL) { /* the caller has a place for it, or none */
+        if (given->print != NULL) {
+            given->print(given->payload, line);
+        }
+        return;
+    }
     grout_stream stream = c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
     size_t width = grout_session__get_look(c->session, stream).width;
     grout_text text = {0};
@@ -157,9 +171,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .print = settings->is_silent ? NULL : print_line,
         .payload = callbacks,
     };
-    if (load->externs.functions != NULL) {
-        launch.externs = grout_externs_get(load->externs.functions, &launch.extern_count);
-    }
+    launch.externs = grout_extern_files__get(&load->externs, &launch.extern_count);
     if (settings->reach != NULL) {
         launch.observers[launch.observer_count++] = &settings->reach->observer;
     }

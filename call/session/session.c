@@ -22,6 +22,15 @@ grout_diags *grout_session__new_diags(const grout_session *session) {
     return diags;
 }
 
+void grout_session__read_form(grout_session *session) {
+    const char *format = grout_options__get(&session->options, GROUT_OPTION_FORMAT);
+    session->is_sarif = format != NULL && strcmp(format, "sarif") == 0;
+    session->is_json = session->is_sarif || (format != NULL && strcmp(format, "json") == 0);
+    session->is_github = format != NULL && strcmp(format, "github") == 0;
+    session->is_quiet = grout_options__has(&session->options, GROUT_OPTION_QUIET);
+    session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
+}
+
 void grout_session__begin_timeout(grout_session *session) {
     const double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
     session->deadline->timeout_end = timeout > 0 ? session->start + timeout : 0;

@@ -4,11 +4,14 @@
 #define GROUT_CALL_SESSION_H
 
 #include "deadline.h"
+#include "given.h"
 #include "host.h"
 #include "options.h"
 
 #include "grout/interp.h"
 
+struct grout_kept;
+struct grout_repaired;
 struct grout_seen;
 struct grout_stage;
 
@@ -28,13 +31,18 @@ typedef struct grout_session {
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
-    grout_deadline *deadline;      /* what ends work that is given the session's diagnostics */
-    const struct grout_seen *seen; /* what a trial has shown (seen.h); NULL: nothing */
-    struct grout_stage *stage;     /* the series of runs that goes on (stage.h); NULL: none */
+    grout_deadline *deadline; /* what ends work that is given the session's diagnostics */
+    const grout_given *given; /* what the caller has in memory; NULL: the call is of a process */
+    struct grout_kept *kept;  /* takes the facts of the report (kept.h); NULL: it is only written */
+    struct grout_repaired *repaired; /* takes what a repair came to; NULL: it is only shown */
+    const struct grout_seen *seen;   /* what a trial has shown (seen.h); NULL: nothing */
+    struct grout_stage *stage;       /* the series of runs that goes on (stage.h); NULL: none */
 } grout_session;
 
 /* A new list of diagnostics, bounded by the session's deadline. NULL without memory. */
 grout_diags *grout_session__new_diags(const grout_session *session);
+/* Reads the options that say how to answer: --format, -q, -v. */
+void grout_session__read_form(grout_session *session);
 /* From the session's start on the time of --timeout runs, if it was given. */
 void grout_session__begin_timeout(grout_session *session);
 /* Whether the session's deadline is over. */

@@ -43,15 +43,6 @@ static bool read_command(grout_session *session, int argc, char **argv) {
     return false;
 }
 
-static void read_common(grout_session *session) {
-    const char *format = grout_options__get(&session->options, GROUT_OPTION_FORMAT);
-    session->is_sarif = format != NULL && strcmp(format, "sarif") == 0;
-    session->is_json = session->is_sarif || (format != NULL && strcmp(format, "json") == 0);
-    session->is_github = format != NULL && strcmp(format, "github") == 0;
-    session->is_quiet = grout_options__has(&session->options, GROUT_OPTION_QUIET);
-    session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
-}
-
 /* A command line and the host that it is for. */
 typedef struct command_line {
     int argc;
@@ -77,7 +68,7 @@ static int run_command(grout_session *session, const command_line *line, bool is
         print_version(session);
         return GROUT_EXIT_OK;
     }
-    read_common(session);
+    grout_session__read_form(session);
     grout_session__begin_timeout(session);
     if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
         !grout_session__check_severities(session) || !grout_files__check(session)) {

@@ -92,7 +92,7 @@ typedef struct gpu_work {
     grout_kernel_id kernel;
     int32_t device;
     grout_planted planted;
-    grout_report *report;
+    grout_reporter *report;
     grout_argument_set arguments;
     grout_gpu_result result;
     gpu_turn *turn; /* whose results the arguments are */
@@ -445,7 +445,7 @@ static void run_list_on_gpu(const gpu_work *base) {
 static int run_file_on_gpu(grout_session *session, int32_t device) {
     grout_bytes text = {0};
     grout_load load;
-    grout_report report = {0};
+    grout_reporter report = {0};
     grout_planted planted;
     if (!grout_planted__read(session, &planted)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);

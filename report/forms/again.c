@@ -63,7 +63,7 @@ static bool is_kept(grout_option_id id) {
            id == GROUT_OPTION_NON_FINITE || id == GROUT_OPTION_REPEAT || id == GROUT_OPTION_EXTERN;
 }
 
-static void add_call(const grout_report *report, grout_command command, grout_kernel_id kernel,
+static void add_call(const grout_reporter *report, grout_command command, grout_kernel_id kernel,
                      grout_text *out) {
     grout_text_add(out, "grout %s", grout_command__get_info(command)->text);
     add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
@@ -74,7 +74,7 @@ static void add_call(const grout_report *report, grout_command command, grout_ke
     }
 }
 
-void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+void grout_report__add_call(const grout_reporter *report, grout_kernel_id kernel, grout_text *out) {
     add_call(report, GROUT_COMMAND_CHECK, kernel, out);
 }
 
@@ -101,7 +101,7 @@ static void add_draws(const grout_launch_settings *settings, grout_text *out) {
     }
 }
 
-void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+void grout_report__print_command(const grout_reporter *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out) {
     const grout_options *options = &report->session->options;
     const grout_launch_settings *settings = &outcome->settings;
@@ -122,7 +122,7 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     add_draws(settings, out);
 }
 
-void grout_report__print_fix(const grout_report *report, grout_kernel_id kernel,
+void grout_report__print_fix(const grout_reporter *report, grout_kernel_id kernel,
                              const grout_outcome *outcome, grout_text *out) {
     const grout_launch_settings *settings = &outcome->settings;
     add_call(report, GROUT_COMMAND_FIX, kernel, out);

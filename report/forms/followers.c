@@ -5,7 +5,7 @@
 #include "summary.h"
 #include "wrap.h"
 
-bool grout_followers__is_one(grout_report *report, const grout_finding *finding) {
+bool grout_followers__is_one(grout_reporter *report, const grout_finding *finding) {
     if (finding->cause == NULL) {
         return false;
     }
@@ -15,7 +15,7 @@ bool grout_followers__is_one(grout_report *report, const grout_finding *finding)
             grout_report__judge(report, finding).severity != GROUT_SEVERITY_ERROR);
 }
 
-void grout_followers__add(grout_report *report, const grout_checker *checker,
+void grout_followers__add(grout_reporter *report, const grout_checker *checker,
                           const grout_finding *cause, grout_text *out) {
     const char *opening = "what follows from it: ";
     grout_text line = {0};

@@ -73,13 +73,13 @@ void grout_joined__deinit(grout_joined *joined) {
     *joined = (grout_joined){0};
 }
 
-void grout_joined__begin_size(grout_report *report, size_t index) {
+void grout_joined__begin_size(grout_reporter *report, size_t index) {
     GROUT_ASSERT(index < report->joined->sizes->count);
     report->joined->at = index;
     report->diags_seen = report->total_shown = 0; /* each size has its own diagnostics */
 }
 
-void grout_joined__skip_size(grout_report *report, size_t index, const char *why) {
+void grout_joined__skip_size(grout_reporter *report, size_t index, const char *why) {
     grout_joined_size *size = &report->joined->results[index];
     size->skipped = why;
     size->is_incomplete = true;
@@ -127,8 +127,8 @@ static grout_joined_item *add_item(grout_joined *joined, grout_kernel_id kernel,
 
 /* The item of an identity, with the size that runs now; is_new_out: no size has shown it before.
  * NULL without memory, which is a diagnostic. */
-static grout_joined_item *note_item(grout_report *report, grout_kernel_id kernel, uint64_t identity,
-                                    bool *is_new_out) {
+static grout_joined_item *note_item(grout_reporter *report, grout_kernel_id kernel,
+                                    uint64_t identity, bool *is_new_out) {
     grout_joined *joined = report->joined;
     grout_joined_item *item = find_item(joined, kernel, identity);
     *is_new_out = item == NULL;
@@ -143,7 +143,8 @@ static grout_joined_item *note_item(grout_report *report, grout_kernel_id kernel
 }
 
 /* Whether it is listed under its cause, which this size is the first to show. */
-static bool is_folded(grout_report *report, grout_kernel_id kernel, const grout_finding *finding) {
+static bool is_folded(grout_reporter *report, grout_kernel_id kernel,
+                      const grout_finding *finding) {
     const grout_joined *joined = report->joined;
     const grout_joined_item *item = grout_followers__is_one(report, finding)
                                         ? find_item(joined, kernel, finding->cause->identity)
@@ -152,7 +153,7 @@ static bool is_folded(grout_report *report, grout_kernel_id kernel, const grout_
 }
 
 /* The words of a finding that is new. */
-static void describe_finding(grout_report *report, const grout_outcome *outcome,
+static void describe_finding(grout_reporter *report, const grout_outcome *outcome,
                              const grout_finding *finding, const grout_judgement *found,
                              grout_joined_item *item) {
     const grout_session *session = report->session;
@@ -176,8 +177,8 @@ static void describe_finding(grout_report *report, const grout_outcome *outcome,
     }
 }
 
-static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
-                        const grout_finding *finding) {
+static void add_finding(grout_reporter *report, grout_kernel_id kernel,
+                        const grout_outcome *outcome, const grout_finding *finding) {
     grout_joined *joined = report->joined;
     grout_judgement found = grout_report__judge(report, finding);
     bool is_new = false;
@@ -210,7 +211,7 @@ static uint64_t get_identity(const grout_diag *diag) {
     return grout_json__take_identity(&text);
 }
 
-bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
+bool grout_joined__add_diag(grout_reporter *report, const grout_diag *diag) {
     grout_session *session = report->session;
     grout_joined *joined = report->joined;
     grout_joined_size *size = &joined->results[joined->at];
@@ -239,7 +240,8 @@ bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-static void add_launch(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome) {
+static void add_launch(grout_reporter *report, grout_kernel_id kernel,
+                       const grout_outcome *outcome) {
     grout_joined *joined = report->joined;
     const grout_check_summary *summary = &outcome->summary;
     const char *cut = grout_outcome__get_cut(outcome);
@@ -272,7 +274,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
     }
 }
 
-void grout_joined__add_outcome(grout_report *report, grout_kernel_id kernel,
+void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
     grout_joined *joined = report->joined;
     GROUT_ASSERT(outcome->checker != NULL && kernel < joined->kernel_count);
@@ -368,7 +370,7 @@ static uint64_t mark_listed(const grout_joined *joined, grout_kernel_id kernel, 
 }
 
 /* Errors come first, each in the order in which it was found. */
-static void choose_listed(const grout_report *report) {
+static void choose_listed(const grout_reporter *report) {
     uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
                                              GROUT_DIAGS_MAX);
     for (grout_kernel_id kernel = 0; kernel < report->joined->kernel_count; kernel++) {
@@ -378,7 +380,7 @@ static void choose_listed(const grout_report *report) {
 }
 
 /* "at K=64, K=256", at most so many, then how many there are. */
-static void print_item(const grout_report *report, grout_joined_item *item) {
+static void print_item(const grout_reporter *report, grout_joined_item *item) {
     enum { SHOWN_MAX = 8 };
     const grout_joined *joined = report->joined;
     grout_session *session = report->session;
@@ -403,7 +405,7 @@ static void print_item(const grout_report *report, grout_joined_item *item) {
     grout_session__flush(session, item->stream, &item->text);
 }
 
-static void print_items(const grout_report *report, grout_kernel_id kernel) {
+static void print_items(const grout_reporter *report, grout_kernel_id kernel) {
     const grout_joined *joined = report->joined;
     for (int rank = 0; rank < 2; rank++) {
         for (size_t i = 0; i < joined->found.count; i++) {
@@ -485,7 +487,7 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
     grout_text_add(out, "\n");
 }
 
-void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
+void grout_joined__add_summary(const grout_reporter *report, grout_kernel_id kernel,
                                const grout_render_options *look, grout_text *out) {
     grout_joined *joined = report->joined;
     grout_joined_kernel *whole = &joined->kernels[kernel];
@@ -536,7 +538,7 @@ void grout_joined__add_summary(const grout_report *report, grout_kernel_id kerne
     }
 }
 
-void grout_joined__print(grout_report *report) {
+void grout_joined__print(grout_reporter *report) {
     grout_joined *joined = report->joined;
     choose_listed(report);
     if (report->json != NULL) {

@@ -78,30 +78,30 @@ bool grout_joined__init(grout_joined *joined, const grout_sizes *sizes);
 bool grout_joined__set_kernels(grout_joined *joined, const grout_load *load);
 void grout_joined__deinit(grout_joined *joined);
 /* Begins to report a size. */
-void grout_joined__begin_size(grout_report *report, size_t index);
+void grout_joined__begin_size(grout_reporter *report, size_t index);
 /* A size that is not run: the verdict is incomplete. why lives as long. */
-void grout_joined__skip_size(grout_report *report, size_t index, const char *why);
+void grout_joined__skip_size(grout_reporter *report, size_t index, const char *why);
 /* What grout_report__add_outcome does in a sweep. */
-void grout_joined__add_outcome(grout_report *report, grout_kernel_id kernel,
+void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome);
 /* Keeps a diagnostic of the size; false if another size had the same. */
-bool grout_joined__add_diag(grout_report *report, const grout_diag *diag);
+bool grout_joined__add_diag(grout_reporter *report, const grout_diag *diag);
 /* Whether the kernel came to its end at every size without an error: then what it did not reach is
  * known, and is worth a word. */
 bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel);
 /* Appends what is one verdict of a size: "clean", "warning", "error", "incomplete", "invalid". */
 const char *grout_joined__get_verdict(const grout_joined_size *size);
 /* At the end: prints all, or gives it to the report's JSON. */
-void grout_joined__print(grout_report *report);
+void grout_joined__print(grout_reporter *report);
 /* Numbers of different findings of a kernel. */
 grout_finding_counts grout_joined__count(const grout_joined *joined, grout_kernel_id kernel);
 /* The kernel's launches; holds_out: all of them were run, and each holds for every schedule. */
 size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id kernel,
                                     bool *holds_out);
 /* Appends the verdict of a kernel: of each size, and of all. */
-void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
+void grout_joined__add_summary(const grout_reporter *report, grout_kernel_id kernel,
                                const grout_render_options *look, grout_text *out);
 /* joined_json.c: gives all to the report's JSON. */
-void grout_joined__fill_json(const grout_report *report);
+void grout_joined__fill_json(const grout_reporter *report);
 
 #endif

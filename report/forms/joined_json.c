@@ -32,7 +32,7 @@ static json_t *make_binding(const grout_sizes *sizes, size_t index) {
     return binding;
 }
 
-static void add_items(const grout_report *report, grout_kernel_id kernel, grout_severity severity,
+static void add_items(const grout_reporter *report, grout_kernel_id kernel, grout_severity severity,
                       bool is_equal) {
     const grout_joined *joined = report->joined;
     for (size_t i = 0; i < joined->found.count; i++) {
@@ -78,7 +78,7 @@ static json_t *make_size(const grout_joined *joined, size_t index) {
                      "not_run", size->skipped == NULL ? "" : size->skipped, "kernels", kernels);
 }
 
-static json_t *make_whole(const grout_report *report, grout_kernel_id kernel) {
+static json_t *make_whole(const grout_reporter *report, grout_kernel_id kernel) {
     const grout_joined *joined = report->joined;
     const grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
@@ -98,7 +98,7 @@ static json_t *make_whole(const grout_report *report, grout_kernel_id kernel) {
     return object;
 }
 
-void grout_joined__fill_json(const grout_report *report) {
+void grout_joined__fill_json(const grout_reporter *report) {
     const grout_joined *joined = report->joined;
     for (grout_kernel_id kernel = 0; kernel < joined->kernel_count; kernel++) {
         add_items(report, kernel, GROUT_SEVERITY_ERROR, true);

@@ -449,10 +449,10 @@ static void add_harmless(grout_text *out, const char *text) {
     }
 }
 
-bool grout_json__print(json_t *report, const grout_load *load, const grout_bytes *sarif_text,
+bool grout_json__print(json_t *report, const char *name, const grout_bytes *sarif_text,
                        grout_text *out) {
     json_t *root = sarif_text == NULL ? json_incref(report)
-                                      : grout_sarif__from_report(report, load->name, sarif_text);
+                                      : grout_sarif__from_report(report, name, sarif_text);
     char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     json_decref(root);
     if (text == NULL) {

@@ -35,7 +35,7 @@ struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,
                                        const char *verdict);
 /* Appends the object as text, or (text not NULL: of the file) as a SARIF log; false without memory.
  */
-bool grout_json__print(struct json_t *report, const grout_load *load, const grout_bytes *text,
+bool grout_json__print(struct json_t *report, const char *name, const grout_bytes *text,
                        grout_text *out);
 
 /* sarif.c: a report as a SARIF log; NULL without memory. */

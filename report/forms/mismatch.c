@@ -136,7 +136,7 @@ static void note_writer(grout_diags *diags, const grout_mismatch *mismatch) {
     grout_text_free(&actor);
 }
 
-void grout_mismatch__report(grout_report *report, const grout_mismatch *mismatch) {
+void grout_mismatch__report(grout_reporter *report, const grout_mismatch *mismatch) {
     grout_diags *diags = report->session->diags;
     grout_mismatch_ctas ctas;
     bool has_ctas = find_ctas(mismatch, &ctas);

@@ -30,13 +30,13 @@ typedef struct grout_mismatch_ctas {
 } grout_mismatch_ctas;
 
 /* Adds the diagnostic, and keeps its facts for the report's JSON. */
-void grout_mismatch__report(grout_report *report, const grout_mismatch *mismatch);
+void grout_mismatch__report(grout_reporter *report, const grout_mismatch *mismatch);
 
 /* mismatch_json.c: keeps the facts of a diagnostic, by its number, for the finding it becomes. */
-void grout_mismatch__keep_facts(grout_report *report, const grout_mismatch *mismatch,
+void grout_mismatch__keep_facts(grout_reporter *report, const grout_mismatch *mismatch,
                                 const grout_mismatch_ctas *ctas, uint64_t number);
 /* Adds them to the finding, if the diagnostic has any. */
-void grout_mismatch__add_facts(const grout_report *report, const grout_diag *diag,
+void grout_mismatch__add_facts(const grout_reporter *report, const grout_diag *diag,
                                struct json_t *finding);
 
 #endif

@@ -116,7 +116,7 @@ static json_t *make_facts(const grout_mismatch *mismatch, const grout_mismatch_c
     return facts;
 }
 
-void grout_mismatch__keep_facts(grout_report *report, const grout_mismatch *mismatch,
+void grout_mismatch__keep_facts(grout_reporter *report, const grout_mismatch *mismatch,
                                 const grout_mismatch_ctas *ctas, uint64_t number) {
     json_t *facts = make_facts(mismatch, ctas);
     if (facts == NULL || !GROUT_ARRAY_RESERVE(&report->differences, NULL, 1)) {
@@ -128,7 +128,7 @@ void grout_mismatch__keep_facts(grout_report *report, const grout_mismatch *mism
         (grout_report_facts){report->session->diags, number, facts};
 }
 
-void grout_mismatch__add_facts(const grout_report *report, const grout_diag *diag,
+void grout_mismatch__add_facts(const grout_reporter *report, const grout_diag *diag,
                                json_t *finding) {
     /* A list may come to lie where that of an earlier size was: the newest facts are the right
      * ones.

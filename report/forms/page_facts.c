@@ -7,8 +7,10 @@
 
 static const char *const keys[] = {"path", "words", "memory", "banks"};
 
-static bool is_wanted(const grout_report *report, const json_t *object) {
-    return object != NULL && grout_options__has(&report->session->options, GROUT_OPTION_HTML);
+static bool is_wanted(const grout_reporter *report, const json_t *object) {
+    const grout_session *session = report->session;
+    return object != NULL &&
+           (session->kept != NULL || grout_options__has(&session->options, GROUT_OPTION_HTML));
 }
 
 static json_t *make_place(grout_place place) {
@@ -52,7 +54,7 @@ static json_t *make_path(const grout_finding_path *path) {
     return json_pack("{s:o,s:o,s:o}", "lanes", lanes, "steps", steps, "edges", edges);
 }
 
-void grout_page_facts__add_path(const grout_report *report, json_t *object,
+void grout_page_facts__add_path(const grout_reporter *report, json_t *object,
                                 const grout_checker *checker, const grout_finding *finding) {
     if (!is_wanted(report, object)) {
         return;
@@ -64,7 +66,7 @@ void grout_page_facts__add_path(const grout_report *report, json_t *object,
     grout_finding_path_free(path);
 }
 
-void grout_page_facts__add_words(const grout_report *report, json_t *object, grout_text *words) {
+void grout_page_facts__add_words(const grout_reporter *report, json_t *object, grout_text *words) {
     if (is_wanted(report, object) && words->data != NULL) {
         (void)json_object_set_new(object, "words", grout_json__make_string(words->data));
     }
@@ -158,7 +160,7 @@ static json_t *make_banks(const grout_module *module, grout_kernel_id kernel) {
     return list.items;
 }
 
-void grout_page_facts__add_memory(const grout_report *report, json_t *object,
+void grout_page_facts__add_memory(const grout_reporter *report, json_t *object,
                                   grout_kernel_id kernel) {
     const grout_module *module = report->load->bound;
     if (!is_wanted(report, object)) {

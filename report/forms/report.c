@@ -7,6 +7,7 @@
 #include "html.h"
 #include "invariant.h"
 #include "joined.h"
+#include "kept.h"
 #include "mismatch.h"
 #include "page_facts.h"
 #include "summary.h"
@@ -14,22 +15,23 @@
 #include <jansson.h>
 #include <string.h>
 
-bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+bool grout_report__init(grout_reporter *report, grout_session *session, const grout_load *load,
                         const grout_bytes *text) {
-    *report = (grout_report){.session = session, .load = load, .text = text};
-    if (session->is_json || grout_options__has(&session->options, GROUT_OPTION_HTML)) {
+    *report = (grout_reporter){.session = session, .load = load, .text = text};
+    if (session->is_json || session->kept != NULL ||
+        grout_options__has(&session->options, GROUT_OPTION_HTML)) {
         report->json = grout_json__new();
         return report->json != NULL || grout_diags_add_oom(session->diags);
     }
     return true;
 }
 
-bool grout_report__read_rules(grout_report *report) {
+bool grout_report__read_rules(grout_reporter *report) {
     return grout_silencer__init(&report->silencer, report->session, report->load->name,
                                 report->text);
 }
 
-void grout_report__deinit(grout_report *report) {
+void grout_report__deinit(grout_reporter *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
     grout_lookup__deinit(&report->shown);
@@ -37,10 +39,10 @@ void grout_report__deinit(grout_report *report) {
         json_decref(report->differences.items[i].facts);
     }
     grout__free(report->differences.items);
-    *report = (grout_report){0};
+    *report = (grout_reporter){0};
 }
 
-const char *grout_report__get_verdict(const grout_report *report) {
+const char *grout_report__get_verdict(const grout_reporter *report) {
     return report->is_invalid          ? "invalid"
            : report->error_count > 0   ? "error"
            : report->is_incomplete     ? "incomplete"
@@ -50,7 +52,7 @@ const char *grout_report__get_verdict(const grout_report *report) {
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-grout_judgement grout_report__judge(grout_report *report, const grout_finding *finding) {
+grout_judgement grout_report__judge(grout_reporter *report, const grout_finding *finding) {
     grout_severity severity =
         grout_session__get_severity(report->session, finding->code, finding->severity);
     const grout_allowance *allowance =
@@ -62,7 +64,7 @@ bool grout_report__is_lowered(const grout_finding *finding, grout_severity sever
     return finding->severity == GROUT_SEVERITY_ERROR && severity == GROUT_SEVERITY_WARNING;
 }
 
-void grout_report__count(grout_report *report, const grout_finding *finding,
+void grout_report__count(grout_reporter *report, const grout_finding *finding,
                          grout_severity severity) {
     /* To reach a limit is no fault of the kernel. */
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
@@ -73,9 +75,9 @@ void grout_report__count(grout_report *report, const grout_finding *finding,
     report->lowered_count += grout_report__is_lowered(finding, severity) ? 1u : 0u;
 }
 
-static void list_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
-                         const grout_finding *finding, const grout_judgement *found,
-                         grout_text *out) {
+static void list_finding(grout_reporter *report, grout_kernel_id kernel,
+                         const grout_outcome *outcome, const grout_finding *finding,
+                         const grout_judgement *found, grout_text *out) {
     grout_session *session = report->session;
     bool is_follower = grout_followers__is_one(report, finding);
     if (report->json != NULL) {
@@ -100,8 +102,9 @@ static void list_finding(grout_report *report, grout_kernel_id kernel, const gro
 
 /* Counts a finding, and lists it while there is room: at most --max-findings of a kernel. What is
  * silenced takes no room. */
-static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
-                        const grout_finding *finding, grout_text *out) {
+static void add_finding(grout_reporter *report, grout_kernel_id kernel,
+                        const grout_outcome *outcome, const grout_finding *finding,
+                        grout_text *out) {
     grout_judgement found = grout_report__judge(report, finding);
     uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
                                              GROUT_DIAGS_MAX);
@@ -120,7 +123,7 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
 }
 
 /* Whether this is the first schedule to show the finding; notes that it was shown. */
-static bool note_shown(grout_report *report, uint64_t identity) {
+static bool note_shown(grout_reporter *report, uint64_t identity) {
     uint32_t *times = grout_lookup__at(&report->shown, identity);
     if (times == NULL) {
         (void)grout_diags_add_oom(report->session->diags);
@@ -131,15 +134,15 @@ static bool note_shown(grout_report *report, uint64_t identity) {
 }
 
 /* Whether it stands among the errors: as one, or with its cause. */
-static bool is_among_errors(grout_report *report, const grout_finding *finding) {
+static bool is_among_errors(grout_reporter *report, const grout_finding *finding) {
     const grout_finding *head = grout_followers__is_one(report, finding) ? finding->cause : finding;
     return grout_report__judge(report, head).severity == GROUT_SEVERITY_ERROR;
 }
 
 /* The errors first, so that warnings do not take their room; what follows from a finding stands
  * with it. Returns whether one was shown. */
-static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
-                         grout_text *out) {
+static bool add_findings(grout_reporter *report, grout_kernel_id kernel,
+                         const grout_outcome *outcome, grout_text *out) {
     size_t before = out->size;
     uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
     for (int pass = 0; pass < 2; pass++) {
@@ -155,7 +158,7 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
 }
 
 /* What all outcomes so far of the kernel have shown. */
-static grout_finding_counts get_counts(const grout_report *report, const grout_outcome *outcome) {
+static grout_finding_counts get_counts(const grout_reporter *report, const grout_outcome *outcome) {
     return (grout_finding_counts){
         .errors = report->before[0] - report->before[3],
         .warnings = report->before[1] - report->before[4],
@@ -166,7 +169,7 @@ static grout_finding_counts get_counts(const grout_report *report, const grout_o
 }
 
 /* The facts of a kernel whose outcomes have all been seen. */
-static void add_kernel_facts(grout_report *report, grout_kernel_id kernel,
+static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
                              const grout_outcome *outcome, const char *command) {
     grout_outcome shown = *outcome;
     shown.summary.dropped_count = report->unlisted_count;
@@ -181,7 +184,7 @@ static void add_kernel_facts(grout_report *report, grout_kernel_id kernel,
     grout_json__take_kernel(report->json, object);
 }
 
-void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
     GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
     GROUT_ASSERT(!outcome->has_more || outcome->exploration != NULL);
@@ -241,7 +244,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
 
 /* ---- diagnostics ---------------------------------------------------------------------------- */
 
-static void add_diag(grout_report *report, const grout_diag *diag) {
+static void add_diag(grout_reporter *report, const grout_diag *diag) {
     grout_session *session = report->session;
     if (report->joined != NULL && !grout_joined__add_diag(report, diag)) {
         return; /* it is counted already */
@@ -276,7 +279,7 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     grout_session__flush(session, stream, &text);
 }
 
-void grout_report__add_diags(grout_report *report) {
+void grout_report__add_diags(grout_reporter *report) {
     grout_diags *diags = report->session->diags;
     uint32_t count = grout_diags_count(diags);
     uint64_t seen = report->diags_seen;
@@ -299,7 +302,7 @@ void grout_report__add_diags(grout_report *report) {
 }
 
 /* The page of --html. What goes wrong is said beside the report. */
-static bool write_page(grout_report *report, const json_t *facts) {
+static bool write_page(grout_reporter *report, const json_t *facts) {
     const char *path = grout_options__get(&report->session->options, GROUT_OPTION_HTML);
     grout_text page = {0};
     bool is_good = facts != NULL && grout_html__print(facts, report->text, &page);
@@ -314,7 +317,7 @@ static bool write_page(grout_report *report, const json_t *facts) {
 }
 
 /* Diagnostics of the report itself, which are of no size. */
-static void add_own_diags(grout_report *report) {
+static void add_own_diags(grout_reporter *report) {
     struct grout_joined *joined = report->joined;
     report->joined = NULL;
     grout_report__add_diags(report);
@@ -322,7 +325,7 @@ static void add_own_diags(grout_report *report) {
 }
 
 /* What is made of the facts: the page, then the answer. */
-static void print_facts(grout_report *report) {
+static void print_facts(grout_reporter *report) {
     grout_session *session = report->session;
     grout_text text = {0};
     const char *verdict = grout_report__get_verdict(report);
@@ -330,9 +333,16 @@ static void print_facts(grout_report *report) {
     if (grout_options__has(&session->options, GROUT_OPTION_HTML) && !write_page(report, facts)) {
         add_own_diags(report);
     }
-    grout_page_facts__drop(facts);
+    if (session->kept != NULL && facts != NULL &&
+        !grout_kept__take(session->kept, facts, report->load->name, report->text)) {
+        (void)grout_diags_add_oom(session->diags);
+    }
+    if (session->is_json) {
+        grout_page_facts__drop(facts);
+    }
     if (session->is_json && facts != NULL &&
-        grout_json__print(facts, report->load, session->is_sarif ? report->text : NULL, &text)) {
+        grout_json__print(facts, report->load->name, session->is_sarif ? report->text : NULL,
+                          &text)) {
         grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
     } else if (session->is_json) {
         (void)grout_diags_add_oom(session->diags);
@@ -342,7 +352,7 @@ static void print_facts(grout_report *report) {
     json_decref(facts);
 }
 
-void grout_report__finish(grout_report *report) {
+void grout_report__finish(grout_reporter *report) {
     grout_text text = {0};
     if (report->session->is_verbose) {
         grout_silencer__describe_unused(&report->silencer, &text);

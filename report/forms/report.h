@@ -17,7 +17,7 @@ typedef struct grout_report_facts {
     struct json_t *facts;
 } grout_report_facts;
 
-typedef struct grout_report {
+typedef struct grout_reporter {
     grout_session *session;
     const grout_load *load;
     struct grout_joined
@@ -42,31 +42,31 @@ typedef struct grout_report {
     uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
     uint64_t diags_seen;                   /* number of the session's newest diagnostic that
                                             * add_diags has seen */
-} grout_report;
+} grout_reporter;
 
 /* False without memory. Deinit after finish, or without it. */
-bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+bool grout_report__init(grout_reporter *report, grout_session *session, const grout_load *load,
                         const grout_bytes *text);
 /* Reads the rules that silence findings, once the file's text is there. False: diagnostics. */
-bool grout_report__read_rules(grout_report *report);
-void grout_report__deinit(grout_report *report);
+bool grout_report__read_rules(grout_reporter *report);
+void grout_report__deinit(grout_reporter *report);
 /* The findings and the summary of one kernel's run. */
-void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome);
 /* The session's new diagnostics: why a kernel is invalid, or could not be run. */
-void grout_report__add_diags(grout_report *report);
+void grout_report__add_diags(grout_reporter *report);
 /* Prints what has been kept back: the JSON object. */
-void grout_report__finish(grout_report *report);
+void grout_report__finish(grout_reporter *report);
 /* "clean", "warning" (there is an error that --severity lowered), "error", "incomplete" or
  * "invalid". */
-const char *grout_report__get_verdict(const grout_report *report);
+const char *grout_report__get_verdict(const grout_reporter *report);
 
 /* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
-void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+void grout_report__print_command(const grout_reporter *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out);
 
 /* Appends the command that tries repairs: "grout fix FILE -D X=4". */
-void grout_report__print_fix(const grout_report *report, grout_kernel_id kernel,
+void grout_report__print_fix(const grout_reporter *report, grout_kernel_id kernel,
                              const grout_outcome *outcome, grout_text *out);
 
 #endif

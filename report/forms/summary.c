@@ -110,8 +110,9 @@ bool grout_summary__is_good(const char *word) {
     return strcmp(word, "clean") == 0 || strcmp(word, "warning") == 0;
 }
 
-void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
-                              const char *proposal, const grout_render_options *look) {
+void grout_summary__add_reach(grout_text *out, const grout_reporter *report,
+                              const grout_reach *reach, const char *proposal,
+                              const grout_render_options *look) {
     if (reach == NULL || grout_reach__is_whole(reach)) {
         return;
     }
@@ -149,7 +150,7 @@ void grout_summary__add_word(grout_text *out, const char *word, const char *diff
     add_differs(out, word, differs);
 }
 
-void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
+void grout_summary__add(const grout_reporter *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
                         const grout_render_options *look, grout_text *out) {
     bool has_errors = counts->errors > 0;

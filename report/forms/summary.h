@@ -27,15 +27,16 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
                                    const grout_outcome *outcome);
 /* Appends what the verdict does not speak of, and how to make it; nothing if there is none. The
  * proposal may be NULL. */
-void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
-                              const char *proposal, const grout_render_options *look);
+void grout_summary__add_reach(grout_text *out, const grout_reporter *report,
+                              const grout_reach *reach, const char *proposal,
+                              const grout_render_options *look);
 /* Appends the summary of one kernel's run. */
-void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
+void grout_summary__add(const grout_reporter *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
                         const grout_render_options *look, grout_text *out);
 
 /* again.c: appends "grout check FILE --kernel @k". */
-void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out);
+void grout_report__add_call(const grout_reporter *report, grout_kernel_id kernel, grout_text *out);
 /* Appends a command after its lead ("see it again: "). A terminal that is too narrow for it gets it
  * in lines that a shell takes as one. */
 void grout_report__add_command(const grout_render_options *look, const char *lead,
@@ -55,11 +56,11 @@ typedef struct grout_judgement {
     grout_severity severity;          /* OFF: it is silenced */
     const grout_allowance *allowance; /* by this rule; NULL: by --severity */
 } grout_judgement;
-grout_judgement grout_report__judge(grout_report *report, const grout_finding *finding);
+grout_judgement grout_report__judge(grout_reporter *report, const grout_finding *finding);
 /* Whether --severity made a warning of an error: no verdict is "clean" then. */
 bool grout_report__is_lowered(const grout_finding *finding, grout_severity severity);
 /* Verdict and exit code come from what is counted here, listed or not. */
-void grout_report__count(grout_report *report, const grout_finding *finding,
+void grout_report__count(grout_reporter *report, const grout_finding *finding,
                          grout_severity severity);
 
 #endif

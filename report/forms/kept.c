@@ -1,0 +1,58 @@
+/* kept.c - see kept.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kept.h"
+
+#include "alloc.h"
+#include "html.h"
+#include "json.h"
+#include "page_facts.h"
+
+#include <jansson.h>
+#include <string.h>
+
+bool grout_kept__take(grout_kept *kept, json_t *facts, const char *name, const grout_bytes *text) {
+    grout_kept__deinit(kept);
+    kept->facts = json_incref(facts);
+    kept->name = grout__copy(NULL, name, strlen(name));
+    if (text != NULL && text->data != NULL) {
+        grout_text_add_bytes(&kept->text, text->data, text->size);
+    }
+    return kept->facts != NULL && kept->name != NULL && !kept->text.failed;
+}
+
+void grout_kept__deinit(grout_kept *kept) {
+    json_decref(kept->facts);
+    grout__free(kept->name);
+    grout_text_free(&kept->text);
+    *kept = (grout_kept){0};
+}
+
+static grout_bytes get_bytes(const grout_kept *kept) {
+    return (grout_bytes){kept->text.data, kept->text.size};
+}
+
+/* What is for the page alone stands in the facts, and in no other form. */
+static bool print(const grout_kept *kept, const grout_bytes *text, grout_text *out) {
+    json_t *facts = json_deep_copy(kept->facts);
+    bool is_good = facts != NULL;
+    if (is_good) {
+        grout_page_facts__drop(facts);
+        is_good = grout_json__print(facts, kept->name, text, out);
+    }
+    json_decref(facts);
+    return is_good;
+}
+
+bool grout_kept__print_json(const grout_kept *kept, grout_text *out) {
+    return print(kept, NULL, out);
+}
+
+bool grout_kept__print_sarif(const grout_kept *kept, grout_text *out) {
+    const grout_bytes text = get_bytes(kept);
+    return print(kept, &text, out);
+}
+
+bool grout_kept__print_html(const grout_kept *kept, grout_text *out) {
+    const grout_bytes text = get_bytes(kept);
+    return kept->facts != NULL && grout_html__print(kept->facts, &text, out);
+}
