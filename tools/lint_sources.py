@@ -35,6 +35,8 @@ UPPER_HEADERS = {
     "grout/ptx.h": {"ptx"},
     "grout/binding.h": {"binding", "xla"},
     "grout/xla.h": {"xla"},
+    "grout/check.h": {"doors"},
+    "grout/report.h": {"doors"},
     "grout/grout.h": {"binding"},
 }
 # The same for the public headers themselves: what each may include beside the IR's.
@@ -49,6 +51,7 @@ UPPER_HEADER_USES = {
     "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/binding.h": {"grout/explore.h", "grout/interp.h", "grout/race.h"},
     "include/grout/function.h": {"grout/interp.h"},
+    "include/grout/check.h": {"grout/function.h", "grout/report.h"},
     "include/grout/xla.h": {"grout/function.h", "grout/gpu.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }

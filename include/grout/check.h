@@ -55,8 +55,8 @@ GROUT_API bool grout_check_add_file(grout_check *check, const char *name, const 
 
 /*
  * Gives a parameter its contents: row-major, as the parameter's type has its bytes (grout_array of
- * function.h), size of them. Its sizes bind the consts that stand for them. data NULL: nothing is
- * given. results, if it is not NULL, gets as many bytes of what the run leaves, if that comes to
+ * function.h), size of them. Its sizes bind the consts that are its dimensions. data NULL: nothing
+ * is given. results, if it is not NULL, gets as many bytes of what the run leaves, if that comes to
  * its end; it may be data. Both are borrowed until the check is freed. A scalar has rank 0. False
  * without memory.
  */
