@@ -12,7 +12,7 @@ define_property(GLOBAL PROPERTY GROUT_ROOM_LIBRARIES BRIEF_DOCS "What those room
 # generated SOURCES. Its objects become part of the library grout, unless STANDALONE. DEPENDS are the
 # folders that it may include headers of and call, with what they see in turn; a folder that has rooms
 # itself ('ir') lends its public headers alone. What is not named is not on the include path.
-# HEADERS: the public headers that it may include, and the tables that they include; all of them if
+# HEADERS: the headers of include/ that it may include, and the tables that they include; all of them if
 # none is named. With HEADERS it sees nothing that DEPENDS see in turn. tools/lint_rooms.py looks at
 # the objects for the rest.
 function(grout_room folder)
@@ -56,12 +56,16 @@ endfunction()
 function(grout__choose_headers out_variable target)
     set(folder ${PROJECT_BINARY_DIR}/headers/${target})
     file(REMOVE_RECURSE ${folder})
-    file(MAKE_DIRECTORY ${folder}/grout)
+    file(MAKE_DIRECTORY ${folder}/grout ${folder}/grout-internal)
     foreach(header IN LISTS ARGN)
+        set(place grout)
         if(NOT EXISTS ${PROJECT_SOURCE_DIR}/include/grout/${header})
-            message(FATAL_ERROR "${target}: there is no public header '${header}'")
+            set(place grout-internal)
         endif()
-        file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/grout/${header} ${folder}/grout/${header} SYMBOLIC)
+        if(NOT EXISTS ${PROJECT_SOURCE_DIR}/include/${place}/${header})
+            message(FATAL_ERROR "${target}: there is no header '${header}' in include/")
+        endif()
+        file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/${place}/${header} ${folder}/${place}/${header} SYMBOLIC)
     endforeach()
     set(${out_variable} ${folder} PARENT_SCOPE)
 endfunction()

@@ -10,7 +10,7 @@
 #include "edges.h"
 #include "goes_on.h"
 
-#include "grout/facts.h"
+#include "grout-internal/facts.h"
 #include "thread_value.h"
 
 /* Something that an engine writes, or that somebody looks at. */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;

@@ -10,7 +10,7 @@
 #ifndef GROUT_IR_REGISTER_LAYOUTS_H
 #define GROUT_IR_REGISTER_LAYOUTS_H
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 struct grout_register_layouts {
     uint32_t value_count, op_count;

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("base", "explore", "include/grout", "interp", "observe", "ptx", "race_checker")
+FOLDERS = ("base", "explore", "include/grout", "include/grout-internal", "interp", "observe", "ptx", "race_checker")
 PAGE, TABLE, OTHERS = "docs/limits.md", "tools/limits.tsv", "tools/no_limits.tsv"
 
 # What happens at a limit, and what the page says of it.

@@ -31,7 +31,7 @@ CATALOGUES = {
     "kernels": ".grout",    # a kernel: what it computes, and on which hardware; docs and benches name it by its path
     "tests/ops": ".grout",  # a mnemonic: the recipe of an operation, completeness and ops.py look there
 }
-# What the compiler may have read of include/grout/ for a folder that names HEADERS.
+# What the compiler may have read of include/ for a folder that names HEADERS.
 WITHOUT_IR = {"alloc.h", "ids.h", "num.h", "num_c.h", "spaces.h", "spaces.def", "facts.h", "facts.def", "events.h", "clocks.h", "diag.h", "diag.def", "progress.h", "ptx.h"}
 # The folders whose CMakeLists.txt name rooms.
 TOPS = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend", "ptx", "binding", "xla", "call", "report", "check", "repair", "doors", "cli")
@@ -172,7 +172,7 @@ def faults_of_headers(build, objects, headers):
             continue
         listing = subprocess.run(["ninja", "-C", build, "-t", "deps", os.path.relpath(path, build)],
                                  capture_output=True, text=True, check=True).stdout
-        read = set(re.findall(r"/grout/([\w.]+)$", listing, re.MULTILINE))
+        read = set(re.findall(r"/grout(?:-internal)?/([\w.]+)$", listing, re.MULTILINE))
         if "deps not found" in listing:
             yield f"{room}/{name}: ninja does not know what it includes"
         for header in sorted(read - (headers[room] & WITHOUT_IR)):

@@ -13,7 +13,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
-NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
+NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout-internal/sync.def")
 COLUMNS_MAX = 100
 LIBRARIES = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend",
              "ptx", "binding", "xla", "call", "report", "check", "repair", "doors")
@@ -120,7 +120,9 @@ def list_files():
 def fault_of_include(path, folder, quoted, header):
     """What is wrong with this include, or None."""
     library = folder in LIBRARIES
-    public = path.startswith("include/grout/")
+    public = path.startswith("include/")
+    if header.startswith("grout-internal/"):
+        return "a public header includes no internal one" if path.startswith("include/grout/") else None
     if header.startswith("grout/"):
         if folder in SEES_ALL_PUBLIC or header not in UPPER_HEADERS:
             return None

@@ -54,7 +54,7 @@ static const struct {
     word_kind kind;
 } keywords[] = {
 #define GROUT_KEYWORD(text, KIND) {text, KIND_##KIND},
-#include "grout/keywords.def"
+#include "grout-internal/keywords.def"
 };
 
 enum { KEYWORD_COUNT = sizeof keywords / sizeof keywords[0] };

@@ -9,7 +9,7 @@
 #define GROUT_GPU_PLAN_H
 
 #include "grout/gpu.h"
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */
 #define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */

@@ -29,7 +29,7 @@ typedef int64_t grout_engine_bytes(const grout_machine *machine, const grout_ins
     grout_engine_read grout_engine__read_##text;            \
     grout_engine_stamps grout_engine__stamps_##text;        \
     grout_engine_bytes grout_engine__bytes_##text;
-#include "grout/engines.def"
+#include "grout-internal/engines.def"
 
 typedef enum grout_queue_owner {
     GROUT_QUEUE_NONE,

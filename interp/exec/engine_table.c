@@ -19,5 +19,5 @@ const grout_engine_info grout_engines[] = {
      .read = READ_##STAGES(text_),                           \
      .stamps = grout_engine__stamps_##text_,                 \
      .bytes = grout_engine__bytes_##text_},
-#include "grout/engines.def"
+#include "grout-internal/engines.def"
 };

@@ -14,7 +14,7 @@
 #include "planner.h"
 #include "wraps.h"
 
-#include "grout/sinks.h"
+#include "grout-internal/sinks.h"
 
 #include <string.h>
 

@@ -29,7 +29,7 @@ typedef struct grout_loop_state {
 /* The engines (engines.def). */
 typedef enum grout_engine {
 #define GROUT_ENGINE(NAME, text, QUEUE, STAGES, ORDER, DOC) GROUT_ENGINE_##NAME,
-#include "grout/engines.def"
+#include "grout-internal/engines.def"
     GROUT_ENGINES
 } grout_engine;
 

@@ -11,7 +11,7 @@
 
 #include "banks.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #define LANES         32 /* of a warp */
 #define FRAGMENT_ROWS 8

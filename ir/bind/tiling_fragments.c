@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 typedef struct fragment_walk {
     const grout_module *module;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #define DIVISOR_MAX ((int64_t)1 << 20)
 #define DEPTH_MAX   24

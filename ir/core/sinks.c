@@ -1,11 +1,11 @@
 /* sinks.c - sinks.def as data, and what it owes to ops.def and diag.def.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/sinks.h"
+#include "grout-internal/sinks.h"
 
 /* A list in a column, (A, B), as bits; (NOTHING) is none. */
 enum {
 #define GROUT_SINK(NAME, TRAITS, DOC) bit_##NAME = 1 << GROUT_SINK_##NAME,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
     bit_NOTHING = 0
 };
 _Static_assert(GROUT_SINK_COUNT < 31, "a set of sinks is a uint32_t, and its bits are enumerators");
@@ -26,26 +26,26 @@ static const grout_sink_info sink_infos[GROUT_SINK_COUNT] = {
 #define GROUT_SINK(NAME, TRAITS, DOC)                                         \
     [GROUT_SINK_##NAME] = {#NAME, DOC, (traits_##TRAITS & traits_VALUE) != 0, \
                            (traits_##TRAITS & traits_DEFINED) != 0},
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 };
 
 /* By letter; bit 31 says that there is such a letter. */
 #define IS_ROLE (UINT32_C(1) << 31)
 static const uint32_t roles[128] = {
 #define GROUT_ROLE(LETTER, SINKS, DOC) [LETTER] = IS_ROLE | (uint32_t)BITS SINKS,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 };
 
 static const char *const decides[GROUT_FORM_COUNT] = {
     [GROUT_FORM_NONE] = "",
 #define GROUT_DECIDES(FORM, ROLES) [GROUT_FORM_##FORM] = ROLES,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 };
 
 /* How many letters those are: each launch that is checked asks for them again and again. */
 static const uint8_t decide_counts[GROUT_FORM_COUNT] = {
 #define GROUT_DECIDES(FORM, ROLES) [GROUT_FORM_##FORM] = sizeof ROLES - 1,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 };
 
 static const struct {
@@ -54,17 +54,17 @@ static const struct {
 } findings[GROUT_DIAG_COUNT] = {
 #define GROUT_FINDING(NAME, DOUBT, SINKS) \
     [GROUT_DIAG_##NAME] = {true, {GROUT_DOUBT_##DOUBT, (uint32_t)BITS SINKS}},
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 };
 
 /* ---- what has to be there ---- */
 
 enum {
 #define GROUT_DECIDES(FORM, ROLES) roles_of_##FORM = sizeof ROLES - 1,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 #define GROUT_FINDING(NAME, DOUBT, SINKS) \
     sinks_of_##NAME = BITS SINKS, is_about_order_##NAME = GROUT_DOUBT_##DOUBT != GROUT_DOUBT_NO,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
     lines_end
 };
 #define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) \
@@ -74,7 +74,7 @@ enum {
 #define GROUT_FINDING(NAME, DOUBT, SINKS)                                        \
     _Static_assert((int)sinks_of_##NAME != 0 || (int)is_about_order_##NAME != 0, \
                    "sinks.def: " #NAME " depends on a value, and names no sink that decides it");
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
 /* A finding of a run without a line: its enumerator is not declared. */
 #define ASKS_RUN(NAME)    ((int)sinks_of_##NAME >= 0)
 #define ASKS_PARSE(NAME)  true

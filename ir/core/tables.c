@@ -165,7 +165,7 @@ static const grout_sync_info sync_infos[GROUT_OP_COUNT] = {
                          .lanes = GROUT_SYNC_LANES_##LANES,                                   \
                          .redundant = GROUT_SYNC_REDUNDANT_##REDUNDANT,                       \
                          .tensor = GROUT_SYNC_TENSOR_##TENSOR},
-#include "grout/sync.def"
+#include "grout-internal/sync.def"
 };
 
 static const grout_region_info region_infos[GROUT_FORM_COUNT] = {
@@ -214,7 +214,7 @@ static inline void check_lines(void) {
 #define GROUT_SYNC(NAME, OBJECT, REACH, MODE, SIDE, SCOPE, ARRIVAL, COVERS, LANES, REDUNDANT, \
                    TENSOR, WARP)                                                              \
     sync_line_of_##NAME = 1,
-#include "grout/sync.def"
+#include "grout-internal/sync.def"
 #define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
     region_line_of_##FORM = 1,
 #include "grout/ops.def"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "view_digits.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 static int64_t get_remainder(int64_t value, int64_t of) {
     int64_t remainder = value % of;

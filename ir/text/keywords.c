@@ -101,7 +101,7 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         grout_word_kind kind;
     } keywords[] = {
 #define GROUT_KEYWORD(text, KIND) {text, KIND_##KIND},
-#include "grout/keywords.def"
+#include "grout-internal/keywords.def"
     };
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
         if (is_among(&keywords[i].text, 1, text, size)) {

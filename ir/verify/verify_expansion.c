@@ -4,7 +4,7 @@
 
 #include "type.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "row_plan.h"
 #include "type.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include "grout/text.h"
 

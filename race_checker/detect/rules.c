@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
-#include "grout/facts.h"
+#include "grout-internal/facts.h"
 #include "grout/spaces.h"
 
 #include "invariant.h"

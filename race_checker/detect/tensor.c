@@ -6,7 +6,7 @@
  */
 #include "tensor.h"
 
-#include "grout/facts.h"
+#include "grout-internal/facts.h"
 
 static grout_mechanism get_mechanism(const grout_rules *rules, const grout_entry *entry) {
     return grout_clock__get_mechanism(rules->shape, entry->component, NULL);

@@ -11,7 +11,7 @@
 #include "sentences.h"
 #include "statement.h"
 
-#include "grout/sinks.h"
+#include "grout-internal/sinks.h"
 
 #include <string.h>
 

@@ -21,7 +21,7 @@
 #include "statement.h"
 #include "taint.h"
 
-#include "grout/sinks.h"
+#include "grout-internal/sinks.h"
 
 #include "invariant.h"
 

@@ -8,7 +8,7 @@
 #include "grout/explore.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 #include "tests/nth_allocation/kernel_files.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* check_layout_parts.c - the layouts of what slice, reshape and concatenate make, and what of it
  * goes through SMEM. SPDX-License-Identifier: Apache-2.0 */
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include "tests/unit/support/bind_text.h"
 

@@ -1,6 +1,6 @@
 /* check_layout_tilings.c - which lane holds what in the register layouts of tiles, and of runs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include "tests/unit/support/bind_text.h"
 

@@ -1,7 +1,7 @@
 /* check_register_layout.c - which lane holds what in each register layout, which layouts are chosen
  * for a kernel's values, and how wide references are accessed.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 
 #include "tests/unit/support/bind_text.h"
 

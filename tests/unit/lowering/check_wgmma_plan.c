@@ -1,7 +1,7 @@
 /* check_wgmma_plan.c - descriptors of a wgmma's operands run by a model of the tensor core, against
  * the layout's offsets; and why there is no plan.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/register_layout.h"
+#include "grout-internal/register_layout.h"
 #include "tests/unit/support/bind_text.h"
 #include "tests/unit/support/often.h"
 

@@ -7,7 +7,7 @@
  */
 #include "op_rules.h"
 
-#include "grout/sinks.h"
+#include "grout-internal/sinks.h"
 
 #include <strings.h>
 

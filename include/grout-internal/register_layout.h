@@ -98,8 +98,7 @@ typedef struct grout_register_layout {
 } grout_register_layout;
 
 /* The tiling of WGMMA, WGMMA_8BIT and the kinds after WGMMA_COL; NULL for the others. */
-GROUT_API const grout_register_tiling *grout_register_layout_get_tiling(
-    grout_register_layout_kind kind);
+const grout_register_tiling *grout_register_layout_get_tiling(grout_register_layout_kind kind);
 
 /* The same of a layout, TILED too. */
 static inline const grout_register_tiling *grout_register_layout_find_tiling(
@@ -109,7 +108,7 @@ static inline const grout_register_tiling *grout_register_layout_find_tiling(
                : grout_register_layout_get_tiling((grout_register_layout_kind)layout->kind);
 }
 /* The bits of a lane's number that lead nowhere: lanes that differ in them hold the same. */
-GROUT_API uint32_t grout_register_tiling_get_copies(const grout_register_tiling *tiling);
+uint32_t grout_register_tiling_get_copies(const grout_register_tiling *tiling);
 /*
  * Reads a layout as Pallas or Gluon print one: "tiling=((64, 8), (16, 8), (8, 8), (1, 2)),
  * warp_dims=(-8,), lane_dims=(-4, -3), vector_dim=-1", where Replicated(n) may stand in warp_dims
@@ -119,19 +118,18 @@ GROUT_API uint32_t grout_register_tiling_get_copies(const grout_register_tiling 
 typedef struct grout_tiling_problem {
     char text[160];
 } grout_tiling_problem;
-GROUT_API bool grout_register_tiling_read(const char *text, grout_register_tiling *tiling_out,
-                                          grout_tiling_problem *problem_out);
+bool grout_register_tiling_read(const char *text, grout_register_tiling *tiling_out,
+                                grout_tiling_problem *problem_out);
 /* The kind whose tiling it is, or TILED. */
-GROUT_API grout_register_layout_kind
-grout_register_tiling_get_kind(const grout_register_tiling *tiling);
+grout_register_layout_kind grout_register_tiling_get_kind(const grout_register_tiling *tiling);
 
 /* "wgmma", "wgmma_8bit", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells
  * them. */
-GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind kind);
+const char *grout_register_layout_get_text(grout_register_layout_kind kind);
 
 /* The layouts of a and b of an mma, for elements of so many bytes: 1, 2 or 4. */
-GROUT_API grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes);
-GROUT_API grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes);
+grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes);
+grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes);
 
 /* Lanes of the thread that has the array. */
 static inline uint32_t grout_register_layout_get_lanes(const grout_register_layout *layout) {
@@ -156,8 +154,8 @@ static inline bool grout_register_layout_is_matrix(const grout_register_layout *
  * holds none, or the thread has no such lane. Replicated elements are in several places. The one
  * register of a splat holds all; the answer is 0.
  */
-GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout *layout,
-                                                    uint32_t lane, uint32_t register_index);
+int64_t grout_register_layout_get_element(const grout_register_layout *layout, uint32_t lane,
+                                          uint32_t register_index);
 
 /*
  * The layout that an array of a type has in one of the WGMMA and MMA kinds, in a thread of so many
@@ -165,24 +163,23 @@ GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout 
  * Dimensions of 1 do not count: an [R, 1] has a WGMMA_ROW as an [R] has. What an accumulator's
  * registers hold is the WGMMA layout of its type.
  */
-GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
-                                                           uint32_t warps, const grout_type *type);
+grout_register_layout grout_register_layout_make(grout_register_layout_kind kind, uint32_t warps,
+                                                 const grout_type *type);
 /* Rows of a block of the WGMMA and MMA kinds of so many warps: those that the tiling says are of
  * four. */
-GROUT_API uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind,
-                                                        uint32_t warps);
+uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind, uint32_t warps);
 /* The same of a tiling, which the layout borrows, in a thread of four warps; kind TILED or, if it
  * is that of another kind, that. */
-GROUT_API grout_register_layout
-grout_register_layout_make_tiled(const grout_register_tiling *tiling, const grout_type *type);
+grout_register_layout grout_register_layout_make_tiled(const grout_register_tiling *tiling,
+                                                       const grout_type *type);
 /* The layout of count elements in runs of at most vec_max (a power of two), in a thread of so many
  * warps. */
-GROUT_API grout_register_layout grout_register_layout_make_strided(uint32_t warps, int64_t count,
-                                                                   uint32_t vec_max);
+grout_register_layout grout_register_layout_make_strided(uint32_t warps, int64_t count,
+                                                         uint32_t vec_max);
 /* The same of elements that go to memory in bytes of two of them, which one lane writes: the runs
  * have two at least, if the count is even. */
-GROUT_API grout_register_layout grout_register_layout_make_packed(uint32_t warps, int64_t count,
-                                                                  uint32_t vec_max);
+grout_register_layout grout_register_layout_make_packed(uint32_t warps, int64_t count,
+                                                        uint32_t vec_max);
 
 /* The layouts of one kernel's values. */
 typedef struct grout_register_layouts grout_register_layouts;
@@ -192,13 +189,12 @@ typedef struct grout_register_layouts grout_register_layouts;
  * reasons in diags: layout-conflict (two operations want one value in two ways), gpu-unsupported
  * (no layout can do what an operation needs, or an array does not fit a lane's registers).
  */
-GROUT_API grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
-                                                               grout_kernel_id kernel,
-                                                               grout_diags *diags);
-GROUT_API void grout_register_layouts_free(grout_register_layouts *layouts);
+grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
+                                                     grout_kernel_id kernel, grout_diags *diags);
+void grout_register_layouts_free(grout_register_layouts *layouts);
 /* The layout of a value; kind NONE if it is no array of this kernel. Borrowed. */
-GROUT_API const grout_register_layout *grout_register_layouts_get(
-    const grout_register_layouts *layouts, grout_value_id value);
+const grout_register_layout *grout_register_layouts_get(const grout_register_layouts *layouts,
+                                                        grout_value_id value);
 /*
  * SMEM bytes that one op needs of each thread to move elements between its lanes; 0: registers and
  * shuffles are enough. A multiple of 16.
@@ -217,8 +213,8 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *
  * Elements take their dtype's bytes; what reductions pass on is i32, u32 or f32.
  */
-GROUT_API int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
-                                                            grout_op_id op);
+int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
+                                                  grout_op_id op);
 /* Which register of which operand becomes a register of the result of a slice, reshape or
  * concatenate, the same in every lane. */
 typedef struct grout_register_pick {
@@ -227,26 +223,25 @@ typedef struct grout_register_pick {
 /* picks_out: one for each register of the result, or NULL; of registers that hold no element in any
  * lane, register 0 of operand 0. False if some lane does not have what it needs, or not where the
  * others have it; or without memory, which is a diagnostic. */
-GROUT_API bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
-                                                 const grout_module *bound, const grout_op *op,
-                                                 grout_register_pick *picks_out,
-                                                 grout_diags *diags);
+bool grout_register_layouts_find_picks(const grout_register_layouts *layouts,
+                                       const grout_module *bound, const grout_op *op,
+                                       grout_register_pick *picks_out, grout_diags *diags);
 /* The most that any op of the kernel needs of each thread: they take turns. */
-GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
+int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
 
 /*
  * How many neighbouring elements of a reference one access can take: the largest power of two such
  * that every run of so many, from a multiple of it on, is contiguous and aligned in memory for
  * every value of the indices.
  */
-GROUT_API uint32_t grout_view_get_access_width(const grout_module *bound, const grout_view *view);
+uint32_t grout_view_get_access_width(const grout_module *bound, const grout_view *view);
 /* The same for what an op with indices or a mask touches at any one of them. */
-GROUT_API uint32_t grout_pick_get_access_width(const grout_module *bound, const grout_pick *pick,
-                                               const grout_view *view);
+uint32_t grout_pick_get_access_width(const grout_module *bound, const grout_pick *pick,
+                                     const grout_view *view);
 
 /* The largest power of two, at most 2^20, that divides a scalar i32 or u32 value whatever the run:
  * how an index is known to be a multiple of a tile. */
-GROUT_API int64_t grout_value_get_known_divisor(const grout_module *bound, grout_value_id value);
+int64_t grout_value_get_known_divisor(const grout_module *bound, grout_value_id value);
 
 #ifdef __cplusplus
 }

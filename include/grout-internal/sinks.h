@@ -16,7 +16,7 @@ extern "C" {
 /* What a value decides. */
 typedef enum grout_sink {
 #define GROUT_SINK(NAME, TRAITS, DOC) GROUT_SINK_##NAME,
-#include "grout/sinks.def"
+#include "grout-internal/sinks.def"
     GROUT_SINK_COUNT
 } grout_sink;
 
@@ -36,14 +36,14 @@ typedef struct grout_finding_info {
     uint32_t sinks; /* bits 1 << grout_sink of what decides it; 0: order alone */
 } grout_finding_info;
 
-GROUT_API const grout_sink_info *grout_sink_get_info(grout_sink sink);
+const grout_sink_info *grout_sink_get_info(grout_sink sink);
 /* What an operand of an op may decide: bits 1 << grout_sink. For a reference it is what its
  * contents decide; its indices are an ADDRESS besides. Operands after the last of the form are as
  * that one.
  */
-GROUT_API uint32_t grout_op_get_sinks(grout_opcode opcode, uint32_t operand);
+uint32_t grout_op_get_sinks(grout_opcode opcode, uint32_t operand);
 /* What decides a finding of a run; NULL of codes that are none. */
-GROUT_API const grout_finding_info *grout_finding_get_info(grout_diag_code code);
+const grout_finding_info *grout_finding_get_info(grout_diag_code code);
 
 #ifdef __cplusplus
 }

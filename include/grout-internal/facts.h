@@ -33,7 +33,7 @@ static inline grout_travel grout_fact_get_travel(bool is_of_launch, bool is_by_e
         is_write == (GROUT_FACT_##DID == GROUT_FACT_WRITE)) {                                      \
         return GROUT_TRAVEL_##TRAVELS;                                                             \
     }
-#include "grout/facts.def"
+#include "grout-internal/facts.def"
     return GROUT_TRAVEL_MEMORY;
 }
 // clang-format on
