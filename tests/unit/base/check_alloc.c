@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
 #include "base/heap.h"
+#include "grout-internal/register_layout.h"
 #include "grout/advice.h"
 #include "grout/build.h"
 #include "grout/explore.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
-#include "grout-internal/register_layout.h"
 #include "tests/nth_allocation/kernel_files.h"
 
 #include <stdint.h>
