@@ -234,14 +234,14 @@ int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *l
  * that every run of so many, from a multiple of it on, is contiguous and aligned in memory for
  * every value of the indices.
  */
-uint32_t grout_view_get_access_width(const grout_module *bound, const grout_view *view);
+uint32_t grout_view_get_access_width(const grout_module *module, const grout_view *view);
 /* The same for what an op with indices or a mask touches at any one of them. */
-uint32_t grout_pick_get_access_width(const grout_module *bound, const grout_pick *pick,
+uint32_t grout_pick_get_access_width(const grout_module *module, const grout_pick *pick,
                                      const grout_view *view);
 
 /* The largest power of two, at most 2^20, that divides a scalar i32 or u32 value whatever the run:
  * how an index is known to be a multiple of a tile. */
-int64_t grout_value_get_known_divisor(const grout_module *bound, grout_value_id value);
+int64_t grout_value_get_known_divisor(const grout_module *module, grout_value_id value);
 
 #ifdef __cplusplus
 }
