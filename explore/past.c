@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "array.h"
+#include "lookup.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ typedef struct kept_array {
 struct grout_past {
     const grout_allocator *allocator;
     GROUT_ARRAY(kept_array) arrays;
+    grout_lookup by_data;  /* of arrays: the item, from 1 */
     uint32_t launch_count; /* that have ended */
     bool is_open;          /* the last one's verdict holds for its own schedule only */
     /* what the launch at hand knows: by parameter */
@@ -32,6 +34,7 @@ grout_past *grout_past_new(const grout_allocator *allocator, grout_diags *diags)
         return NULL;
     }
     past->allocator = allocator;
+    past->by_data.allocator = allocator;
     return past;
 }
 
@@ -53,17 +56,28 @@ void grout_past_free(grout_past *past) {
         grout__free(past->arrays.items[i].undefined);
     }
     grout__free(past->arrays.items);
+    grout_lookup__deinit(&past->by_data);
     grout__free(past->old_bits.items);
     grout__free(past);
 }
 
 static kept_array *find_array(grout_past *past, const void *data) {
-    for (size_t i = 0; i < past->arrays.count; i++) {
-        if (past->arrays.items[i].data == data) {
-            return &past->arrays.items[i];
-        }
+    const uint32_t number = grout_lookup__find(&past->by_data, (uintptr_t)data);
+    return number == 0 ? NULL : &past->arrays.items[number - 1];
+}
+
+/* A new array, of which nothing is known but its place; NULL without memory. */
+static kept_array *add_array(grout_past *past, const void *data) {
+    uint32_t *number = GROUT_ARRAY_RESERVE(&past->arrays, past->allocator, 1)
+                           ? grout_lookup__at(&past->by_data, (uintptr_t)data)
+                           : NULL;
+    if (number == NULL) {
+        return NULL;
     }
-    return NULL;
+    kept_array *array = &past->arrays.items[past->arrays.count++];
+    *array = (kept_array){.data = data};
+    *number = (uint32_t)past->arrays.count;
+    return array;
 }
 
 bool grout_past_begin(grout_past *past, grout_launch *launch, grout_diags *diags) {
@@ -114,12 +128,9 @@ static bool keep_array(grout_past *past, const grout_launch *launch, const grout
                        size_t param, const grout_chance *chances) {
     const grout_argument *argument = &launch->arguments[param];
     kept_array *array = find_array(past, argument->data);
+    array = array == NULL ? add_array(past, argument->data) : array;
     if (array == NULL) {
-        if (!GROUT_ARRAY_RESERVE(&past->arrays, past->allocator, 1)) {
-            return false;
-        }
-        array = &past->arrays.items[past->arrays.count++];
-        *array = (kept_array){.data = argument->data};
+        return false;
     }
     memcpy(array->past.chances, chances, sizeof array->past.chances);
     return keep_undefined(past, array, machine, param, argument->size);
@@ -164,17 +175,16 @@ bool grout_past_has_chance(const grout_launch *launch) {
 }
 
 static bool copy_array(grout_past *copy, const kept_array *from) {
-    if (!GROUT_ARRAY_RESERVE(&copy->arrays, copy->allocator, 1)) {
+    kept_array *into = add_array(copy, from->data);
+    if (into == NULL) {
         return false;
     }
-    kept_array *into = &copy->arrays.items[copy->arrays.count++];
     *into = *from;
     if (from->undefined != NULL) {
         const size_t size = (size_t)from->words * sizeof *into->undefined;
         into->undefined = grout__resize(copy->allocator, NULL, size);
         into->past.undefined = into->undefined;
         if (into->undefined == NULL) {
-            copy->arrays.count--;
             return false;
         }
         memcpy(into->undefined, from->undefined, size);

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "listing.h"
 
-#include "beside.h"
 #include "starts.h"
 
 #include "invariant.h"
@@ -13,7 +12,7 @@
 /* An array or scalar that launches name: its contents, and what they were before the launches that
  * may still run. */
 typedef struct grout_listed_array {
-    grout_string_id name;
+    const char *name;
     size_t size;
     void *data;
     void *before, *now; /* at the last launch that depends on none; as the launch at hand began */
@@ -102,24 +101,23 @@ void grout_listing__deinit(grout_listing *listing) {
     drop_ledgers(listing);
     grout_past_free(listing->past);
     grout_starts__free(listing->starts);
-    for (size_t i = 0; i < listing->array_count; i++) {
-        free(listing->arrays[i].data);
-        free(listing->arrays[i].before);
-        free(listing->arrays[i].now);
+    for (size_t i = 0; i < listing->arrays.count; i++) {
+        free(listing->arrays.items[i].data);
+        free(listing->arrays.items[i].before);
+        free(listing->arrays.items[i].now);
     }
-    free(listing->arrays);
+    grout__free(listing->arrays.items);
+    grout_lookup__deinit(&listing->array_of_name);
+    grout_lookup__deinit(&listing->writer_of_name);
+    grout_beside__deinit(&listing->beside);
     *listing = (grout_listing){0};
 }
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 static grout_listed_array *find_array(const grout_listing *listing, grout_string_id name) {
-    for (size_t i = 0; i < listing->array_count; i++) {
-        if (listing->arrays[i].name == name) {
-            return &listing->arrays[i];
-        }
-    }
-    return NULL;
+    const uint32_t number = grout_lookup__find(&listing->array_of_name, name);
+    return number == 0 ? NULL : &listing->arrays.items[number - 1];
 }
 
 static void *copy_bytes(const void *data, size_t size) {
@@ -153,13 +151,14 @@ static void fill_poison(const grout_type *type, unsigned char *data) {
 /* A new array takes over what was made for the argument, or copies what it borrows. */
 static bool add_array(grout_listing *listing, const grout_param *param,
                       grout_argument_set *arguments, size_t index) {
-    grout_listed_array *arrays =
-        realloc(listing->arrays, (listing->array_count + 1) * sizeof *arrays);
     grout_argument *argument = &arguments->arguments[index];
-    if (arrays == NULL) {
+    const grout_string_id name = get_name(listing, param);
+    uint32_t *number = GROUT_ARRAY_RESERVE(&listing->arrays, NULL, 1)
+                           ? grout_lookup__at(&listing->array_of_name, name)
+                           : NULL;
+    if (number == NULL) {
         return false;
     }
-    listing->arrays = arrays;
     if (arguments->owned[index] == NULL) {
         argument->data = copy_bytes(argument->data, argument->size);
     }
@@ -171,8 +170,11 @@ static bool add_array(grout_listing *listing, const grout_param *param,
         const grout_type *type = grout_object_get_type(listing->load->bound, param->object);
         fill_poison(type, argument->data);
     }
-    arrays[listing->array_count++] = (grout_listed_array){
-        .name = get_name(listing, param), .size = argument->size, .data = argument->data};
+    listing->arrays.items[listing->arrays.count++] =
+        (grout_listed_array){.name = grout_module_get_string(listing->load->bound, name),
+                             .size = argument->size,
+                             .data = argument->data};
+    *number = (uint32_t)listing->arrays.count;
     return listing->starts == NULL ||
            grout_starts__add_array(listing->starts, argument->data, argument->size);
 }
@@ -197,28 +199,40 @@ static bool share_arrays(grout_listing *listing, grout_kernel_id kernel,
     return true;
 }
 
-/* Whether a later launch writes an array, which is then no result yet. */
-static bool is_written_later(const grout_listing *listing, grout_string_id name) {
+/* Notes who writes each array last. False without memory. */
+static bool note_writers(grout_listing *listing) {
     const grout_module *module = listing->load->bound;
-    if (listing->round < listing->rounds) {
-        return true;
-    }
-    for (grout_launch_id id = listing->at + 1; id <= get_size(listing); id++) {
+    const bool is_noted = listing->kernel != 0 || listing->writer_of_name.count > 0;
+    for (grout_launch_id id = 1; !is_noted && id <= get_size(listing); id++) {
         grout_kernel_id kernel = grout_module_get_launch_kernel(module, id);
         uint32_t count = grout_module_get_kernel(module, kernel)->param_count;
         for (uint32_t i = 0; i < count; i++) {
             const grout_param *param = get_param(listing, kernel, i);
-            if (get_name(listing, param) == name && grout_direction_is_written(param->direction)) {
-                return true;
+            uint32_t *writer =
+                grout_direction_is_written(param->direction)
+                    ? grout_lookup__at(&listing->writer_of_name, get_name(listing, param))
+                    : &(uint32_t){0};
+            if (writer == NULL) {
+                return false;
             }
+            *writer = id;
         }
     }
-    return false;
+    return true;
 }
 
-static bool mark_passed_on(const grout_listing *listing, grout_kernel_id kernel,
+/* Whether a later launch writes an array, which is then no result yet. */
+static bool is_written_later(const grout_listing *listing, grout_string_id name) {
+    return listing->round < listing->rounds ||
+           grout_lookup__find(&listing->writer_of_name, name) > listing->at;
+}
+
+static bool mark_passed_on(grout_listing *listing, grout_kernel_id kernel,
                            grout_argument_set *arguments) {
     arguments->is_passed_on = calloc(arguments->count + 1, sizeof *arguments->is_passed_on);
+    if (!note_writers(listing)) {
+        return false;
+    }
     for (size_t i = 0; arguments->is_passed_on != NULL && i < arguments->count; i++) {
         arguments->is_passed_on[i] =
             is_written_later(listing, get_name(listing, get_param(listing, kernel, i)));
@@ -237,16 +251,16 @@ static bool is_next_dependent(const grout_listing *listing) {
 static bool has_room(const grout_listing *listing, const grout_argument_set *arguments,
                      bool is_first) {
     uint64_t bytes = arguments->bytes;
-    for (size_t i = 0; i < listing->array_count; i++) {
-        bytes += 3 * (uint64_t)listing->arrays[i].size;
+    for (size_t i = 0; i < listing->arrays.count; i++) {
+        bytes += 3 * (uint64_t)listing->arrays.items[i].size;
     }
     return (is_first && !is_next_dependent(listing)) ||
            grout_argument_set__check_memory(listing->session, bytes);
 }
 
 static void drop_contents(const grout_listing *listing) {
-    for (size_t i = 0; i < listing->array_count; i++) {
-        grout_listed_array *array = &listing->arrays[i];
+    for (size_t i = 0; i < listing->arrays.count; i++) {
+        grout_listed_array *array = &listing->arrays.items[i];
         free(array->before);
         free(array->now);
         array->before = array->now = NULL;
@@ -262,8 +276,8 @@ static bool keep_contents(const grout_listing *listing, bool is_first) {
         drop_contents(listing);
         return true;
     }
-    for (size_t i = 0; i < listing->array_count && ok; i++) {
-        grout_listed_array *array = &listing->arrays[i];
+    for (size_t i = 0; i < listing->arrays.count && ok; i++) {
+        grout_listed_array *array = &listing->arrays.items[i];
         if (is_first || array->before == NULL) {
             free(array->before);
             array->before = copy_bytes(array->data, array->size);
@@ -291,15 +305,11 @@ static grout_launch_id find_first_open(const grout_listing *listing) {
 static void map_params(const grout_listing *listing, grout_kernel_id kernel,
                        grout_kernel_id earlier, uint32_t *map) {
     const grout_module *module = listing->load->bound;
+    const grout_kernel *other = grout_module_get_kernel(module, earlier);
     uint32_t count = grout_module_get_kernel(module, kernel)->param_count;
-    uint32_t other_count = grout_module_get_kernel(module, earlier)->param_count;
     for (uint32_t i = 0; i < count; i++) {
         grout_string_id name = get_name(listing, get_param(listing, kernel, i));
-        for (uint32_t k = 0; k < other_count; k++) {
-            if (get_name(listing, get_param(listing, earlier, k)) == name) {
-                map[i] = k + 1;
-            }
-        }
+        map[i] = grout_module_find_param(module, other, grout_module_get_string(module, name)) + 1;
     }
 }
 
@@ -308,15 +318,11 @@ static void map_params(const grout_listing *listing, grout_kernel_id kernel,
 static bool keep_unseen(const grout_listing *listing, grout_launch_id id,
                         const grout_earlier_launch *earlier, const grout_listed_array *array,
                         const void *old) {
-    const grout_kernel_id kernel = grout_module_get_launch_kernel(listing->load->bound, id);
-    const uint32_t count = grout_module_get_kernel(listing->load->bound, kernel)->param_count;
-    bool is_good = true;
-    for (uint32_t i = 0; i < count && is_good; i++) {
-        if (get_name(listing, get_param(listing, kernel, i)) == array->name) {
-            is_good = grout_ledger_keep_unseen(earlier, i, old, array->before);
-        }
-    }
-    return is_good;
+    const grout_module *module = listing->load->bound;
+    const grout_kernel_id kernel = grout_module_get_launch_kernel(module, id);
+    const uint32_t index =
+        grout_module_find_param(module, grout_module_get_kernel(module, kernel), array->name);
+    return index == UINT32_MAX || grout_ledger_keep_unseen(earlier, index, old, array->before);
 }
 
 /* What comes before the start of the launch at hand is no older for it: of one array. */
@@ -347,8 +353,8 @@ static bool renew_contents(const grout_listing *listing, grout_launch_id first) 
     const bool is_needed = first < listing->at && have_ledgers(listing, first) &&
                            grout_ledger_hands_on(listing->ledgers[listing->at - 1]);
     bool is_good = true;
-    for (size_t i = 0; is_needed && is_good && i < listing->array_count; i++) {
-        is_good = renew_array(listing, first, &listing->arrays[i]);
+    for (size_t i = 0; is_needed && is_good && i < listing->arrays.count; i++) {
+        is_good = renew_array(listing, first, &listing->arrays.items[i]);
     }
     return is_good;
 }
@@ -408,7 +414,9 @@ static const char *find_open(const grout_listing *listing, const grout_launch_se
             return "a grid beside it was run under one schedule only";
         }
     }
-    return listing->kernel != 0 ? NULL : grout_beside__find_open(listing->load->bound, listing->at);
+    return listing->kernel != 0
+               ? NULL
+               : grout_beside__find_open(&listing->beside, listing->load->bound, listing->at);
 }
 
 /* What the launches before have left, for the one at hand. */
@@ -418,7 +426,7 @@ static bool give_past(grout_listing *listing, const grout_argument_set *argument
     if (listing->past == NULL) {
         listing->past = grout_past_new(NULL, listing->session->diags);
     }
-    if (listing->past == NULL ||
+    if (listing->past == NULL || !grout_beside__note(&listing->beside, listing->load->bound) ||
         !grout_past_begin(listing->past, &launch, listing->session->diags)) {
         return false;
     }

@@ -4,15 +4,20 @@
 #ifndef GROUT_CALL_LISTING_H
 #define GROUT_CALL_LISTING_H
 
+#include "array.h"
+#include "beside.h"
 #include "launch.h"
+#include "lookup.h"
 
 struct grout_listed_array;
 
 typedef struct grout_listing {
     grout_session *session;
     const grout_load *load;
-    struct grout_listed_array *arrays; /* by name */
-    size_t array_count;
+    GROUT_ARRAY(struct grout_listed_array) arrays;
+    grout_lookup array_of_name;  /* the array, from 1 */
+    grout_lookup writer_of_name; /* the last launch of the list that writes the array */
+    grout_beside beside;
     grout_kernel_id kernel; /* that is launched instead of the list; 0: the list is */
     grout_launch_id at;     /* the launch that runs, or ran last; 0: none has begun */
     uint32_t round, rounds; /* of --repeat */

@@ -126,7 +126,7 @@ bool grout_contents__declare(const grout_contents *contents) {
     if (!grout_contents__are_there(contents)) {
         return true;
     }
-    if (contents->array_numbers == NULL) {
+    if (!contents->is_listed) {
         grout_contents__add_functions(contents->out);
     }
     for (uint32_t i = 0; i < contents->kernel->param_count; i++) {

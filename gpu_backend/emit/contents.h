@@ -13,8 +13,9 @@ typedef struct grout_contents {
     grout_text *out;
     grout_diags *diags;
     /* of a launch list: the arrays of all its launches are in one table, and the launch has a
-     * namespace; NULL: a kernel alone */
-    const uint32_t *array_numbers; /* by parameter: which of them it is */
+     * namespace; else a kernel alone */
+    bool is_listed;
+    const uint32_t *array_numbers; /* by parameter: which array of the table it is */
 } grout_contents;
 
 /* Whether the kernel says what any array, scalar or scratch holds at first. */

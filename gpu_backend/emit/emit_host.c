@@ -3,6 +3,7 @@
 #include "contents.h"
 
 #include "alloc.h"
+#include "lookup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,16 +205,13 @@ static void add_arrays(const host *h) {
     grout_text_add(h->out, "%s", arrays_end);
 }
 
-/* The place of an array parameter among the arrays. */
-static uint32_t get_array_number(const host *h, uint32_t param_index) {
-    uint32_t number = 0;
-    if (h->array_numbers != NULL) {
-        return h->array_numbers[param_index];
+/* The place of each array parameter among the arrays. */
+static void number_own_arrays(const host *h, uint32_t *numbers) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < h->kernel->param_count; k++) {
+        numbers[k] = count;
+        count += get_param(h, k)->direction == GROUT_DIRECTION_SCALAR ? 0 : 1;
     }
-    for (uint32_t k = 0; k < param_index; k++) {
-        number += get_param(h, k)->direction == GROUT_DIRECTION_SCALAR ? 0 : 1;
-    }
-    return number;
 }
 
 static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
@@ -278,14 +276,13 @@ static void add_map_address(const host *h, const grout_gpu_map *map) {
     if (map->param_index == UINT32_MAX) {
         grout_text_add(h->out, "space_%" PRIu32, map->workspace_index);
     } else {
-        grout_text_add(h->out, "arrays[%" PRIu32 "].address",
-                       get_array_number(h, map->param_index));
+        grout_text_add(h->out, "arrays[%" PRIu32 "].address", h->array_numbers[map->param_index]);
     }
 }
 
 /* The locals of a launch outlive, in a list, the function that makes them. */
 static const char *get_storage(const host *h) {
-    return h->array_numbers == NULL ? "" : "static ";
+    return h->is_listed ? "static " : "";
 }
 
 static void add_workspaces(const host *h) {
@@ -318,7 +315,7 @@ static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
 
 static void add_parameters(const host *h) {
     add_workspaces(h);
-    if (h->array_numbers == NULL) {
+    if (!h->is_listed) {
         grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
     }
     for (uint32_t k = 0; k < h->plan->arg_count; k++) {
@@ -326,7 +323,7 @@ static void add_parameters(const host *h) {
         switch ((grout_gpu_arg_kind)arg->kind) {
         case GROUT_GPU_ARG_ARRAY:
             grout_text_add(h->out, "    parameters[%" PRIu32 "] = &arrays[%" PRIu32 "].address;\n",
-                           k, get_array_number(h, arg->index));
+                           k, h->array_numbers[arg->index]);
             break;
         case GROUT_GPU_ARG_SCALAR:
             add_scalar(h, k, arg->index);
@@ -436,7 +433,7 @@ static void put_arrays(const host *h, const bool *is_later) {
     for (uint32_t k = 0; k < h->kernel->param_count; k++) {
         if (get_param(h, k)->direction != GROUT_DIRECTION_SCALAR &&
             (is_later == NULL || !is_later[k])) {
-            grout_contents__put_array(h, k, get_array_number(h, k));
+            grout_contents__put_array(h, k, h->array_numbers[k]);
         }
     }
 }
@@ -467,14 +464,20 @@ static void add_main(const host *h) {
 
 bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
-    grout_gpu_plan plan;
+    grout_gpu_plan plan = {0};
+    const grout_kernel *it = grout_module_get_kernel(bound, kernel);
+    uint32_t *numbers =
+        grout__new(grout_module_get_allocator(bound), it->param_count, sizeof *numbers);
     const host h = {.module = bound,
-                    .kernel = grout_module_get_kernel(bound, kernel),
+                    .kernel = it,
                     .plan = &plan,
                     .out = out,
-                    .diags = diags};
-    bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
+                    .diags = diags,
+                    .array_numbers = numbers};
+    bool is_planned = numbers != NULL ? grout_gpu__plan_init(&plan, bound, kernel, diags)
+                                      : grout_diags_add_oom(diags);
     if (is_planned) {
+        number_own_arrays(&h, numbers);
         if (options != NULL) {
             grout_gpu__plan_plant(&plan, &options->planted);
         }
@@ -490,6 +493,7 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
         add_main(&h);
     }
     grout_gpu__plan_deinit(&plan);
+    grout__free(numbers);
     return is_planned && (!out->failed || grout_diags_add_oom(diags));
 }
 
@@ -497,7 +501,6 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
 
 /* The first parameter, of the first launch, that is the array of this name. */
 typedef struct listed_array {
-    grout_string_id name;
     grout_kernel_id kernel;
     uint32_t index;
     bool is_output; /* some launch may write it */
@@ -507,22 +510,16 @@ typedef struct list {
     const grout_module *module;
     listed_array *arrays;
     uint32_t array_count;
-    uint32_t *numbers; /* of the launch at hand, by parameter */
-    bool *is_later;    /* an earlier launch has had the array */
+    grout_lookup by_name; /* of the arrays: the number, from 1 */
+    uint32_t *numbers;    /* of the launch at hand, by parameter */
+    bool *is_later;       /* an earlier launch has had the array */
     grout_text *out;
     grout_diags *diags;
 } list;
 
-static uint32_t find_array(const list *it, grout_string_id name) {
-    uint32_t i = 0;
-    while (i < it->array_count && it->arrays[i].name != name) {
-        i++;
-    }
-    return i;
-}
-
-/* Numbers the arrays of a launch; new ones come after those of the launches before. */
-static void number_arrays(list *it, grout_kernel_id id) {
+/* Numbers the arrays of a launch; new ones come after those of the launches before. False without
+ * memory. */
+static bool number_arrays(list *it, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(it->module, id);
     for (uint32_t k = 0; k < kernel->param_count; k++) {
         const grout_param *param = grout_module_get_param(it->module, kernel, k);
@@ -530,14 +527,19 @@ static void number_arrays(list *it, grout_kernel_id id) {
             continue;
         }
         grout_string_id name = grout_module_get_value(it->module, param->value)->name;
-        uint32_t number = find_array(it, name);
-        it->numbers[k] = number;
-        it->is_later[k] = number < it->array_count;
-        if (number == it->array_count) {
-            it->arrays[it->array_count++] = (listed_array){name, id, k, false};
+        uint32_t *number = grout_lookup__at(&it->by_name, name);
+        if (number == NULL) {
+            return grout_diags_add_oom(it->diags);
         }
-        it->arrays[number].is_output |= grout_direction_is_written(param->direction);
+        it->is_later[k] = *number != 0;
+        if (*number == 0) {
+            it->arrays[it->array_count] = (listed_array){id, k, false};
+            *number = ++it->array_count;
+        }
+        it->numbers[k] = *number - 1;
+        it->arrays[*number - 1].is_output |= grout_direction_is_written(param->direction);
     }
+    return true;
 }
 
 static void add_list_arrays(const list *it) {
@@ -591,15 +593,16 @@ static void add_listed_launch(const host *h, bool is_dependent) {
 static bool add_listed(list *it, grout_launch_id id) {
     const grout_launch_line *line = grout_module_get_launch(it->module, id);
     grout_kernel_id kernel = grout_module_get_launch_kernel(it->module, id);
-    grout_gpu_plan plan;
+    grout_gpu_plan plan = {0};
     const host h = {.module = it->module,
                     .kernel = grout_module_get_kernel(it->module, kernel),
                     .plan = &plan,
                     .out = it->out,
                     .diags = it->diags,
+                    .is_listed = true,
                     .array_numbers = it->numbers};
-    number_arrays(it, kernel);
-    bool ok = grout_gpu__plan_init(&plan, it->module, kernel, it->diags);
+    bool ok =
+        number_arrays(it, kernel) && grout_gpu__plan_init(&plan, it->module, kernel, it->diags);
     if (ok) {
         grout_text_add(it->out,
                        "// @%s\n"
@@ -645,8 +648,8 @@ static void add_list_main(const list *it, grout_launch_id count) {
 static bool add_list(list *it) {
     const grout_launch_id count = grout_module_get_launch_count(it->module);
     bool ok = true;
-    for (grout_launch_id id = 1; id < count; id++) { /* the table comes first, and whole */
-        number_arrays(it, grout_module_get_launch_kernel(it->module, id));
+    for (grout_launch_id id = 1; id < count && ok; id++) { /* the table comes first, and whole */
+        ok = number_arrays(it, grout_module_get_launch_kernel(it->module, id));
     }
     grout_text_add(it->out, "// Launches the list of launches: nvcc THIS.cpp -lcuda; by grout. The "
                             "cubin has all kernels.\n"
@@ -657,6 +660,7 @@ static bool add_list(list *it) {
     grout_text_add(it->out, "\n");
     add_list_arrays(it);
     it->array_count = 0;
+    grout_lookup__deinit(&it->by_name);
     for (grout_launch_id id = 1; id < count && ok; id++) {
         ok = add_listed(it, id);
     }
@@ -668,6 +672,7 @@ bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diag
     const grout_allocator *allocator = grout_module_get_allocator(bound);
     const uint32_t count = grout_module_get_value_count(bound); /* more than there are parameters */
     list it = {.module = bound,
+               .by_name = {.allocator = allocator},
                .arrays = grout__new(allocator, count, sizeof *it.arrays),
                .numbers = grout__new(allocator, count, sizeof *it.numbers),
                .is_later = grout__new(allocator, count, sizeof *it.is_later),
@@ -677,6 +682,7 @@ bool grout_emit_host_list(const grout_module *bound, grout_text *out, grout_diag
     ok = ok ? add_list(&it) : grout_diags_add_oom(diags);
     grout__free(it.arrays);
     grout__free(it.numbers);
+    grout_lookup__deinit(&it.by_name);
     grout__free(it.is_later);
     return ok && (!out->failed || grout_diags_add_oom(diags));
 }

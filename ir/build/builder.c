@@ -295,6 +295,7 @@ grout_expr_id grout_build_const(grout_builder *builder, const char *name, grout_
     grout_expr expr = {.kind = GROUT_EXPR_NAME,
                        .constant = grout_table__push(&module->consts, &constant)};
     module->failed |= expr.constant == 0;
+    grout_module__add_name(module, GROUT_NAMED_CONST, constant.name, expr.constant);
     grout_module__add_item(module, GROUT_ITEM_CONST, expr.constant);
     return add_expr(builder, &expr, 1);
 }
@@ -369,6 +370,7 @@ void grout_builder_kernel(grout_builder *builder, const char *name) {
     builder->kernel = grout_table__push(&module->kernels, &kernel);
     builder->block = kernel.body;
     module->failed |= builder->kernel == 0 || kernel.body == 0;
+    grout_module__add_name(module, GROUT_NAMED_KERNEL, kernel.name, builder->kernel);
     grout_block *body = GROUT_TABLE_AT(module->blocks, grout_block, kernel.body);
     body->kernel = builder->kernel;
     body->loc = builder->loc;
@@ -415,8 +417,12 @@ static grout_value_id add_param(grout_builder *b, const char *name, grout_param 
 }
 
 static void end_param(grout_builder *b, const grout_param *param) {
-    b->module->failed |= grout_table__push(&b->module->params, param) == 0;
-    GROUT_TABLE_AT(b->module->kernels, grout_kernel, b->kernel)->param_count++;
+    grout_module *module = b->module;
+    grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, b->kernel);
+    module->failed |= grout_table__push(&module->params, param) == 0;
+    grout_module__add_name(module, kernel->first_param,
+                           GROUT_TABLE_AT(module->values, grout_value, param->value)->name,
+                           ++kernel->param_count);
 }
 
 static bool check_dtype(grout_builder *b, grout_dtype dtype) {

@@ -216,38 +216,6 @@ grout_place grout_module_get_place(const grout_module *module, grout_loc_id id) 
                          loc->length};
 }
 
-grout_kernel_id grout_module_find_kernel(const grout_module *module, const char *name) {
-    grout_string_id id = grout_module__find_string(module, name, strlen(name));
-    for (uint32_t i = 1; id != 0 && i < module->kernels.count; i++) {
-        if (grout_module_get_kernel(module, i)->name == id) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-grout_const_id grout_module_find_const(const grout_module *module, const char *name) {
-    grout_string_id id = grout_module__find_string(module, name, strlen(name));
-    for (uint32_t i = 1; id != 0 && i < module->consts.count; i++) {
-        if (grout_module_get_const(module, i)->name == id) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
-                                 const char *name) {
-    grout_string_id id = grout_module__find_string(module, name, strlen(name));
-    for (uint32_t i = 0; id != 0 && i < kernel->param_count; i++) {
-        const grout_param *param = grout_module_get_param(module, kernel, i);
-        if (grout_module_get_value(module, param->value)->name == id) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
-
 grout_const_id grout_param_get_dim_const(const grout_module *module, const grout_param *param,
                                          uint32_t dim) {
     const grout_object *object = grout_module_get_object(module, param->object);

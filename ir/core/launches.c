@@ -21,7 +21,7 @@ const grout_launch_argument *grout_module_get_launch_argument(const grout_module
 
 grout_kernel_id grout_module_get_launch_kernel(const grout_module *module, grout_launch_id id) {
     const grout_launch_line *launch = grout_module_get_launch(module, id);
-    return grout_module_find_kernel(module, grout_module_get_string(module, launch->kernel_name));
+    return grout_module__find_name(module, GROUT_NAMED_KERNEL, launch->kernel_name);
 }
 
 void grout_module__add_launch_argument(grout_module *module,

@@ -43,6 +43,7 @@ grout_module *grout_module__new(const grout_allocator *allocator) {
         return NULL;
     }
     module->allocator = allocator;
+    module->named.allocator = allocator;
     bool ok = true;
 #define INIT(table, type) ok = grout_table__init(&module->table, allocator, sizeof(type)) && ok;
     FOR_EACH_TABLE(INIT)
@@ -92,6 +93,7 @@ void grout_module_free(grout_module *module) {
 #undef DEINIT
     grout__free(module->string_bytes.items);
     grout__free(module->string_index);
+    grout_lookup__deinit(&module->named);
     grout__free(module);
 }
 
@@ -146,7 +148,7 @@ grout_module *grout_module__clone(const grout_module *module) {
         return NULL;
     }
     copy->allocator = module->allocator;
-    bool ok = clone_strings(copy, module);
+    bool ok = clone_strings(copy, module) && grout_lookup__clone(&copy->named, &module->named);
 #define CLONE(table, type) ok = clone_table(copy->allocator, &copy->table, &module->table) && ok;
     FOR_EACH_TABLE(CLONE)
 #undef CLONE

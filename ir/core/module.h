@@ -6,6 +6,7 @@
 #include "array.h"
 #include "grout/ir.h"
 #include "invariant.h"
+#include "lookup.h"
 
 /* A dense table of items of one size that grows by doubling. Entry 0 is zero and never used. */
 typedef struct grout_table {
@@ -80,6 +81,7 @@ struct grout_module {
     grout_table strings; /* uint32_t offsets */
     grout_string_entry *string_index;
     uint32_t string_index_size;
+    grout_lookup named; /* names.c: kernels, consts and parameters by name */
 
     grout_table locs;             /* grout_loc */
     grout_table exprs;            /* grout_expr */
@@ -137,6 +139,16 @@ grout_string_id grout_module__intern(grout_module *module, const char *bytes, si
 /* The id of a string if it is interned, else 0. */
 grout_string_id grout_module__find_string(const grout_module *module, const char *bytes,
                                           size_t size);
+/*
+ * Kernels, consts and the parameters of a kernel are found by name. owner: of one of these groups,
+ * or, of a kernel's parameters, its first_param. The first of a name stays; id is not 0.
+ */
+#define GROUT_NAMED_KERNEL 0u
+#define GROUT_NAMED_CONST  UINT32_MAX
+void grout_module__add_name(grout_module *module, uint32_t owner, grout_string_id name,
+                            uint32_t id);
+/* The id; 0: there is none of this name. */
+uint32_t grout_module__find_name(const grout_module *module, uint32_t owner, grout_string_id name);
 grout_loc_id grout_module__add_loc(grout_module *module, const grout_loc *loc);
 /* Notes one more use of an operand's values (use_count), also inside references. */
 void grout_module__count_uses(grout_module *module, const grout_operand *operand);

@@ -20,6 +20,7 @@ static void add_const(grout_parser *p, const grout_token *token, const grout_con
     }
     grout_const_id id = grout_table__push(&p->module->consts, constant);
     p->module->failed |= id == 0;
+    grout_module__add_name(p->module, GROUT_NAMED_CONST, constant->name, id);
     grout_scope__bind(&p->consts, constant->name, id);
     grout_module__add_item(p->module, GROUT_ITEM_CONST, id);
 }
@@ -199,6 +200,7 @@ static bool parse_param(grout_parser *p) {
     value->kind = GROUT_VALUE_PARAM;
     value->index = index;
     grout_parser__bind_names(p, p->names.count - 1, param.value);
+    grout_module__add_name(p->module, kernel->first_param, name.name, index + 1);
     bool ok = grout_parser__expect(p, GROUT_TOKEN_COLON, "':' and the type of the parameter");
     if (ok) {
         ok = parse_direction(p, &param) ? parse_array_param(p, &param, name.loc)
@@ -249,6 +251,7 @@ static bool begin_kernel(grout_parser *p) {
     p->kernel = grout_table__push(&p->module->kernels, &kernel);
     p->first_value = p->module->values.count;
     p->module->failed |= p->kernel == 0;
+    grout_module__add_name(p->module, GROUT_NAMED_KERNEL, kernel.name, p->kernel);
     grout_scope__bind(&p->globals, kernel.name, p->kernel);
     grout_module__add_item(p->module, GROUT_ITEM_KERNEL, p->kernel);
     return p->kernel != 0;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "lookup.h"
 #include "suggest.h"
 
 #include <inttypes.h>
@@ -105,19 +106,34 @@ static void check_pair(grout_verifying *verifying, const listed *it, uint32_t in
                      "it is given here before");
 }
 
-/* An argument against the nearest one of its name in an earlier launch. */
-static void check_argument(grout_verifying *verifying, const listed *it, uint32_t index) {
+/* An argument against the nearest one of its name in an earlier launch. given: by name, that one's
+ * place in the module's table of arguments. */
+static void check_argument(grout_verifying *verifying, const listed *it, uint32_t index,
+                           const grout_lookup *given) {
     const grout_module *module = verifying->module;
     grout_string_id name = grout_module_get_launch_argument(module, it->line, index)->name;
-    for (grout_launch_id id = it->id - 1; id >= 1; id--) {
-        listed other;
-        uint32_t count = find_listed(module, id, &other) ? other.line->argument_count : 0;
-        for (uint32_t i = 0; i < count; i++) {
-            if (grout_module_get_launch_argument(module, other.line, i)->name == name) {
-                check_pair(verifying, it, index, &other, i);
-                return;
-            }
+    const uint32_t earlier = grout_lookup__find(given, name);
+    listed other;
+    for (grout_launch_id id = it->id; earlier != 0 && id > 1;) {
+        (void)find_listed(module, --id, &other);
+        if (earlier >= other.line->first_argument) {
+            check_pair(verifying, it, index, &other, earlier - other.line->first_argument);
+            return;
         }
+    }
+}
+
+/* Later launches are held against this one: against the first argument of a name. */
+static void note_arguments(grout_verifying *verifying, const listed *it, grout_lookup *given) {
+    for (uint32_t i = it->line->argument_count; i > 0; i--) {
+        const grout_launch_argument *argument =
+            grout_module_get_launch_argument(verifying->module, it->line, i - 1);
+        uint32_t *number = grout_lookup__at(given, argument->name);
+        if (number == NULL) {
+            verifying->ok = grout_diags_add_oom(verifying->diags);
+            return;
+        }
+        *number = it->line->first_argument + i - 1;
     }
 }
 
@@ -143,6 +159,7 @@ static void check_name(grout_verifying *verifying, const listed *it, uint32_t in
 
 void grout_verify__launch_list(grout_verifying *verifying) {
     const grout_module *module = verifying->module;
+    grout_lookup given = {.allocator = module->allocator};
     for (grout_launch_id id = 1; id < grout_module_get_launch_count(module); id++) {
         listed it;
         if (!check_line(verifying, id)) {
@@ -155,7 +172,9 @@ void grout_verify__launch_list(grout_verifying *verifying) {
         }
         for (uint32_t i = 0; i < it.line->argument_count; i++) {
             check_name(verifying, &it, i);
-            check_argument(verifying, &it, i);
+            check_argument(verifying, &it, i, &given);
         }
+        note_arguments(verifying, &it, &given);
     }
+    grout_lookup__deinit(&given);
 }

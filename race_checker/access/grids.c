@@ -254,14 +254,10 @@ static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
 }
 
 static uint32_t find_param(const grout_checker *checker, grout_object_id object) {
-    const grout_kernel *kernel =
-        grout_module_get_kernel(checker->info.module, checker->info.kernel);
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        if (grout_module_get_param(checker->info.module, kernel, i)->object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
+    const grout_module *module = checker->info.module;
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value);
+    return value->kind == GROUT_VALUE_PARAM ? value->index : UINT32_MAX;
 }
 
 /* The parameter of the earlier launch that is the array, if this access and one of its may need an

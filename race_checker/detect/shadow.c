@@ -121,6 +121,12 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
         (plane->cells_down * plane->cells_across + NODES_PER_PAGE - 1) / NODES_PER_PAGE;
 }
 
+/* Nodes of a page: a small plane has fewer cells than that. */
+static uint32_t get_page_size(const grout_plane *plane) {
+    const uint32_t cells = plane->cells_down * plane->cells_across;
+    return cells < NODES_PER_PAGE ? cells : NODES_PER_PAGE;
+}
+
 static grout_node *find_cell(grout_shadow *shadow, grout_plane *plane, uint32_t index, bool make) {
     grout_slab_handle *pages = NULL;
     grout_slab_handle *page = NULL;
@@ -135,7 +141,8 @@ static grout_node *find_cell(grout_shadow *shadow, grout_plane *plane, uint32_t 
     pages = grout_slab__at(&shadow->slab, plane->pages);
     page = &pages[index / NODES_PER_PAGE];
     if (!*page) {
-        *page = make ? grout_slab__alloc(&shadow->slab, NODES_PER_PAGE * sizeof(grout_node)) : 0;
+        *page =
+            make ? grout_slab__alloc(&shadow->slab, get_page_size(plane) * sizeof(grout_node)) : 0;
         if (!*page) {
             return NULL;
         }

@@ -144,12 +144,23 @@ def scalar_parameters(n):
     return kernel(", ".join(f"%p{i}: i32" for i in range(n)) + f", {OUT}", [f"store %y[0], %p{i}" for i in range(n)])
 
 
-@shape(1 << 16, ratio=SQUARE)
+def _launches(n, lines, later=""):
+    """A kernel of n / 8 parameters, launched eight times."""
+    names = ", ".join(f"%p{i}" for i in range(n // 8 + 1))
+    return (kernel(", ".join(f"%p{i}: inout gmem i32[4]" for i in range(n // 8 + 1)) + ")", lines)
+            + f"launch @k({names})\n" + f"launch @k({names}){later}\n" * 7)
+
+
+@shape(1 << 18)
 def launched_parameters(n):
     """parameters in 8 launches"""
-    names = ", ".join(f"%p{i}" for i in range(n // 8 + 1))
-    return (kernel(", ".join(f"%p{i}: inout gmem i32[4]" for i in range(n // 8 + 1)) + ")", ["store %p0[0], 1"])
-            + f"launch @k({names})\n" * 8)
+    return _launches(n, ["store %p0[0], 1"])
+
+
+@shape(1 << 17, without=("fix", "advice", "explore"))
+def parameters_of_grids(n):
+    """parameters in 8 launches that may overlap, each used by all of them"""
+    return _launches(n, ["griddepcontrol_wait", *(f"atomic_add %p{i}[0], 1" for i in range(n // 8 + 1))], " dependent")
 
 
 @shape(1000000)

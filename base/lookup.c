@@ -6,11 +6,28 @@
 #include "hash.h"
 #include "invariant.h"
 
+#include <string.h>
+
 enum { FIRST_SIZE = 64 };
 
 void grout_lookup__deinit(grout_lookup *lookup) {
     grout__free(lookup->slots);
-    *lookup = (grout_lookup){0};
+    *lookup = (grout_lookup){.allocator = lookup->allocator};
+}
+
+bool grout_lookup__clone(grout_lookup *to, const grout_lookup *from) {
+    *to = (grout_lookup){.allocator = from->allocator};
+    if (from->size == 0) {
+        return true;
+    }
+    to->slots = grout__resize(to->allocator, NULL, from->size * sizeof *to->slots);
+    if (to->slots == NULL) {
+        return false;
+    }
+    memcpy(to->slots, from->slots, from->size * sizeof *to->slots);
+    to->size = from->size;
+    to->count = from->count;
+    return true;
 }
 
 /* The slot of a key, or the one where it would stand. */
@@ -24,9 +41,10 @@ static grout_lookup_slot *find_slot(const grout_lookup *lookup, uint64_t key) {
 }
 
 static bool grow(grout_lookup *lookup) {
-    grout_lookup more = {.size = lookup->size == 0 ? FIRST_SIZE : 2 * lookup->size,
+    grout_lookup more = {.allocator = lookup->allocator,
+                         .size = lookup->size == 0 ? FIRST_SIZE : 2 * lookup->size,
                          .count = lookup->count};
-    more.slots = grout__new(NULL, more.size, sizeof *more.slots);
+    more.slots = grout__new(more.allocator, more.size, sizeof *more.slots);
     if (more.slots == NULL) {
         return false;
     }

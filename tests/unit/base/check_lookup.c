@@ -28,8 +28,13 @@ START_TEST(each_key_has_its_number) {
     }
     ck_assert_uint_eq(lookup.count, COUNT);
     ck_assert_uint_eq(grout_lookup__find(&lookup, make_key(_i, COUNT)), 0);
+    grout_lookup copy = {0};
+    ck_assert(grout_lookup__clone(&copy, &lookup));
     grout_lookup__deinit(&lookup);
     ck_assert_uint_eq(grout_lookup__find(&lookup, 0), 0);
+    ck_assert_uint_eq(grout_lookup__find(&copy, make_key(_i, COUNT - 1)), COUNT);
+    ck_assert_uint_eq(grout_lookup__find(&copy, make_key(_i, COUNT)), 0);
+    grout_lookup__deinit(&copy);
 }
 END_TEST
 
