@@ -158,18 +158,21 @@ static bool compare_kept(const access_context *context, const grout_left_bytes *
 }
 
 static bool compare_with_kept(const access_context *context, const grout_rect *rect) {
-    const grout_values *values = context->checker->values;
+    grout_values *values = context->checker->values;
     const grout_bytes_place place = get_place(context);
-    for (size_t i = 0; i < values->left.count; i++) {
-        const grout_left_bytes kept = values->left.items[i];
+    if (!grout_places__find(&values->places,
+                            &(grout_place_of_rect){place.owner, place.plane, *rect})) {
+        return grout_checker__fail(context->checker);
+    }
+    for (size_t i = 0; i < values->places.met.count; i++) {
+        const grout_left_bytes kept = values->left.items[values->places.met.items[i]];
         const grout_rect part = {
             .row = rect->row > kept.rect.row ? rect->row : kept.rect.row,
             .row_end = rect->row_end < kept.rect.row_end ? rect->row_end : kept.rect.row_end,
             .column = rect->column > kept.rect.column ? rect->column : kept.rect.column,
             .column_end =
                 rect->column_end < kept.rect.column_end ? rect->column_end : kept.rect.column_end};
-        if (kept.plane == place.plane && kept.owner == place.owner && part.row < part.row_end &&
-            part.column < part.column_end && !compare_kept(context, &kept, &part)) {
+        if (!compare_kept(context, &kept, &part)) {
             return false;
         }
     }

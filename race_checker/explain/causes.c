@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "invariant.h"
+#include "lookup.h"
 #include "rules.h"
 #include "statement.h"
 #include "wording.h"
@@ -169,31 +170,39 @@ static bool is_alike(const topic *a, const topic *b) {
 
 /* ---- ranks ---- */
 
-/* An overrun on a barrier of which not every phase is waited for: that wait is what is missing. */
-static bool is_unwatched(const grout_checker *checker, const grout_record *record) {
+/* The barrier objects of which not every phase is waited for. False without memory. */
+static bool note_unobserved(const grout_checker *checker, grout_lookup *unobserved) {
     const grout_findings *findings = &checker->memory.findings;
-    if (record->related == 0 || record->facts.subject == GROUT_SUBJECT_LATE) {
-        return true;
-    }
     for (uint32_t i = 0; i < findings->count; i++) {
-        const grout_record *other = &findings->records[i];
-        if (other->code == GROUT_DIAG_BARRIER_UNOBSERVED &&
-            find_barrier(checker, other, 0) == find_barrier(checker, record, 0)) {
-            return true;
+        const grout_record *record = &findings->records[i];
+        uint32_t *number = record->code == GROUT_DIAG_BARRIER_UNOBSERVED
+                               ? grout_lookup__at(unobserved, find_barrier(checker, record, 0))
+                               : &(uint32_t){0};
+        if (number == NULL) {
+            return false;
         }
+        *number = i + 1;
     }
-    return false;
+    return true;
+}
+
+/* An overrun on a barrier of which not every phase is waited for: that wait is what is missing. */
+static bool is_unwatched(const grout_checker *checker, const grout_record *record,
+                         const grout_lookup *unobserved) {
+    return record->related == 0 || record->facts.subject == GROUT_SUBJECT_LATE ||
+           grout_lookup__find(unobserved, find_barrier(checker, record, 0)) != 0;
 }
 
 /* Lower: nearer to the mistake. Every error is before every warning. */
-static unsigned get_rank(const grout_checker *checker, const grout_record *record) {
+static unsigned get_rank(const grout_checker *checker, const grout_record *record,
+                         const grout_lookup *unobserved) {
     enum { NEVER_AWAITED = 30, UNWATCHED = 35, POLLED = 71, WARNING = UINT8_MAX + 1 };
     unsigned first = record->severity == GROUT_SEVERITY_ERROR ? 0 : WARNING;
     if (record->code == GROUT_DIAG_ASYNC_NOT_AWAITED &&
         record->facts.near.kind == GROUT_NEAR_NEVER_WAITED && !record->facts.sides[0].is_write) {
         return first + NEVER_AWAITED; /* a read, or a wgmma, of what a load brings */
     }
-    if (record->code == GROUT_DIAG_BARRIER_OVERRUN && is_unwatched(checker, record)) {
+    if (record->code == GROUT_DIAG_BARRIER_OVERRUN && is_unwatched(checker, record, unobserved)) {
         return first + UNWATCHED;
     }
     if (grout_record__find_poll(checker->info.module, record) != NULL) {
@@ -318,6 +327,13 @@ static void sort_entries(arrangement *it) {
     }
 }
 
+static void add_entries(arrangement *it, const uint32_t *list, const grout_lookup *unobserved) {
+    for (uint32_t i = 0; i < it->count; i++) {
+        const grout_record *record = &it->checker->memory.findings.records[list[i]];
+        it->entries[i] = (entry){record, list[i], get_rank(it->checker, record, unobserved), OPEN};
+    }
+}
+
 static void add_topics(arrangement *it) {
     for (uint32_t i = 0; i < it->count; i++) {
         topic *own = it->topics + it->topic_count;
@@ -336,16 +352,15 @@ grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t
                                     uint32_t count) {
     const grout_allocator *allocator = checker->allocator;
     grout_listed *listed = grout__new(allocator, count, sizeof *listed);
+    grout_lookup unobserved = {.allocator = allocator};
     arrangement it = {.checker = checker, .count = count};
     it.entries = grout__new(allocator, count, sizeof *it.entries);
     it.order = grout__new(allocator, count, sizeof *it.order);
     it.members = grout__new(allocator, count, sizeof *it.members);
     it.topics = grout__new(allocator, ((size_t)count + 1) * TOPICS_OF_RECORD, sizeof *it.topics);
-    if (listed && it.entries && it.order && it.members && it.topics) {
-        for (uint32_t i = 0; i < count; i++) {
-            const grout_record *record = &checker->memory.findings.records[list[i]];
-            it.entries[i] = (entry){record, list[i], get_rank(checker, record), OPEN};
-        }
+    if (listed && it.entries && it.order && it.members && it.topics &&
+        note_unobserved(checker, &unobserved)) {
+        add_entries(&it, list, &unobserved);
         sort_entries(&it);
         add_topics(&it);
         arrange(&it, listed);
@@ -357,5 +372,6 @@ grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t
     grout__free(it.order);
     grout__free(it.members);
     grout__free(it.topics);
+    grout_lookup__deinit(&unobserved);
     return listed;
 }

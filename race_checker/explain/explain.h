@@ -21,6 +21,8 @@ grout_report *grout_report__new(const grout_checker *checker);
 void grout_report__free(grout_report *report);
 uint32_t grout_report__get_count(const grout_report *report);
 const grout_finding *grout_report__get(const grout_report *report, uint32_t index);
+/* The index of the record that a finding of the report is about; UINT32_MAX: it is another's. */
+uint32_t grout_report__find_record(const grout_report *report, const grout_finding *finding);
 grout_report_totals grout_report__get_totals(const grout_report *report);
 
 /* ---- the others ---- */

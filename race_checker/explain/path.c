@@ -359,21 +359,8 @@ static bool add_deadlock(maker *it) {
 
 /* ---- a path ---- */
 
-static const grout_record *find_record(const grout_checker *checker, const grout_finding *finding) {
-    const grout_findings *findings = &checker->memory.findings;
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const grout_record *record = &findings->records[i];
-        if (!record->is_replaced && record->code == finding->code &&
-            grout_findings__identify(findings, record) == finding->identity) {
-            return record;
-        }
-    }
-    return NULL;
-}
-
-grout_finding_path *grout_path__new(const grout_checker *checker, const grout_finding *finding) {
-    const grout_record *record = find_record(checker, finding);
-    owned_path *owned = record ? grout__new(checker->allocator, 1, sizeof *owned) : NULL;
+grout_finding_path *grout_path__new(const grout_checker *checker, const grout_record *record) {
+    owned_path *owned = grout__new(checker->allocator, 1, sizeof *owned);
     if (!owned) {
         return NULL;
     }

@@ -12,6 +12,7 @@
 struct grout_report {
     grout_finding *findings;
     grout_diag *diags;
+    uint32_t *records; /* of each finding: its index */
     uint32_t count;
     uint64_t dropped, error_count, warning_count;
     grout_strings strings;
@@ -29,6 +30,7 @@ void grout_report__free(grout_report *report) {
     grout_strings__free(&report->strings);
     grout__free(report->findings);
     grout__free(report->diags);
+    grout__free(report->records);
     grout__free(report);
 }
 
@@ -354,7 +356,8 @@ grout_report *grout_report__new(const grout_checker *checker) {
         count_findings(report, checker, list, count);
         report->findings = grout__new(checker->allocator, report->count, sizeof *report->findings);
         report->diags = grout__new(checker->allocator, report->count, sizeof *report->diags);
-        done = report->findings && report->diags;
+        report->records = grout__new(checker->allocator, report->count, sizeof *report->records);
+        done = report->findings && report->diags && report->records;
         report->count = done ? report->count : 0;
     }
     for (uint32_t i = 0; done && i < report->count; i++) {
@@ -366,6 +369,7 @@ grout_report *grout_report__new(const grout_checker *checker) {
                                  .strings = &report->strings,
                                  .finding = &report->findings[i],
                                  .diag = &report->diags[i]};
+        report->records[i] = list[i].record;
         word_finding(&wording);
         wording.finding->cause = list[i].cause == i ? NULL : &report->findings[list[i].cause];
         done = !report->strings.has_failed;
@@ -384,6 +388,13 @@ uint32_t grout_report__get_count(const grout_report *report) {
 
 const grout_finding *grout_report__get(const grout_report *report, uint32_t index) {
     return report && index < report->count ? &report->findings[index] : NULL;
+}
+
+uint32_t grout_report__find_record(const grout_report *report, const grout_finding *finding) {
+    const uintptr_t first = report ? (uintptr_t)report->findings : 0, at = (uintptr_t)finding;
+    const bool is_own =
+        report && at >= first && at < first + (uintptr_t)report->count * sizeof *report->findings;
+    return is_own ? report->records[(at - first) / sizeof *report->findings] : UINT32_MAX;
 }
 
 grout_report_totals grout_report__get_totals(const grout_report *report) {

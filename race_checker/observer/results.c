@@ -73,7 +73,10 @@ const grout_finding *grout_checker_get_finding(const grout_checker *checker, uin
 
 grout_finding_path *grout_checker_make_path(const grout_checker *checker,
                                             const grout_finding *finding) {
-    return grout_path__new(checker, finding);
+    const uint32_t record = grout_report__find_record(get_report(checker), finding);
+    return record == UINT32_MAX
+               ? NULL
+               : grout_path__new(checker, &checker->memory.findings.records[record]);
 }
 
 void grout_finding_path_free(grout_finding_path *path) {

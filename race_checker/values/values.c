@@ -45,6 +45,8 @@ grout_values *grout_values__new(const grout_checker *checker) {
     grout_values *values = grout__new(checker->allocator, 1, sizeof *values);
     if (values) {
         values->allocator = checker->allocator;
+        values->compared_by_key.allocator = values->newest.allocator = checker->allocator;
+        values->places.newest.allocator = checker->allocator;
         values->are_judged =
             grout__new(checker->allocator, (size_t)checker->run.op_count + 1, sizeof(uint8_t));
     }
@@ -59,6 +61,9 @@ void grout_values__free(grout_values *values) {
     if (values) {
         grout__free(values->are_judged);
         grout__free(values->compared.items);
+        grout_lookup__deinit(&values->compared_by_key);
+        grout_lookup__deinit(&values->newest);
+        grout_places__deinit(&values->places);
         grout__free(values->left.items);
         grout__free(values->pool.items);
         grout__free(values->pairs.items);
@@ -80,13 +85,6 @@ static bool is_of_write(const grout_left_bytes *left, const grout_entry *write) 
                ? left->since <= write->number && write->number <= it->number
                : it->number == write->number && it->epoch == write->epoch &&
                      memcmp(&it->origin, &write->origin, sizeof it->origin) == 0;
-}
-
-/* All that one operation of an actor, or of its engine, leaves is in one. */
-static uint32_t get_bucket(const grout_entry *write) {
-    const uint64_t hash = grout_check__mix((uint64_t)write->cluster << 32 | write->component,
-                                           (uint64_t)write->origin.op << 32 | write->origin.cta);
-    return (uint32_t)(hash % GROUT_LEFT_BUCKETS);
 }
 
 static size_t get_size(const grout_rect *rect) {
@@ -133,16 +131,33 @@ static bool is_repeated(const grout_values *values, const grout_left_bytes *left
            memcmp(values->pool.items + left->first, values->pool.items + later->first, size) == 0;
 }
 
-/* The newest of the same operation and place; NULL: there is none. */
-static grout_left_bytes *find_newest(const grout_values *values, const grout_left_bytes *left) {
-    for (uint32_t i = left->next; i != 0; i = values->left.items[i - 1].next) {
-        grout_left_bytes *it = &values->left.items[i - 1];
-        if (it->write.origin.op == left->write.origin.op && it->owner == left->owner &&
-            it->plane == left->plane && memcmp(&it->rect, &left->rect, sizeof it->rect) == 0) {
-            return it;
-        }
+/* The key of what one operation of an actor, or of its engine, leaves in one place. */
+static uint64_t make_key(const grout_left_bytes *left) {
+    const grout_entry *write = &left->write;
+    const grout_rect *rect = &left->rect;
+    uint64_t hash = grout_check__mix((uint64_t)write->cluster << 32 | write->component,
+                                     (uint64_t)write->origin.op << 32 | write->origin.cta);
+    hash = grout_check__mix(hash, (uint64_t)left->owner << 32 | left->plane);
+    hash = grout_check__mix(hash, (uint64_t)rect->row << 32 | rect->row_end);
+    return grout_check__mix(hash, (uint64_t)rect->column << 32 | rect->column_end);
+}
+
+static bool has_same_place(const grout_left_bytes *a, const grout_left_bytes *b) {
+    return a->write.origin.op == b->write.origin.op && a->owner == b->owner &&
+           a->plane == b->plane && memcmp(&a->rect, &b->rect, sizeof a->rect) == 0;
+}
+
+/* Appends what is left to the list. False without memory. */
+static bool add_left(grout_values *values, const grout_left_bytes *left, uint32_t *newest) {
+    const grout_place_of_rect place = {left->owner, left->plane, left->rect};
+    if (!GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1) ||
+        !grout_places__add(&values->places, &place)) {
+        return false;
     }
-    return NULL;
+    values->left.items[values->left.count++] = *left;
+    *newest = (uint32_t)values->left.count;
+    GROUT_ASSERT(values->left.count == values->places.items.count);
+    return true;
 }
 
 bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool is_read,
@@ -151,14 +166,12 @@ bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool i
     if (!values->are_judged[write->origin.op]) {
         return true;
     }
-    uint32_t *bucket = &values->buckets[get_bucket(write)];
     grout_left_bytes left = {.write = *write,
                              .since = write->number,
                              .owner = place->owner,
                              .plane = place->plane,
                              .is_read = is_read,
-                             .rect = *rect,
-                             .next = *bucket};
+                             .rect = *rect};
     if (!take_bytes(values, 2 * get_size(rect), &left.first)) {
         return grout_checker__fail(checker);
     }
@@ -166,18 +179,17 @@ bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool i
         values->pool.count = left.first;
         return true; /* a pair that wants it is not known to be equal */
     }
-    grout_left_bytes *newest = find_newest(values, &left);
-    if (newest && is_repeated(values, newest, &left)) {
-        newest->write = *write;
+    uint32_t *newest = grout_lookup__at(&values->newest, make_key(&left));
+    if (!newest) {
+        return grout_checker__fail(checker);
+    }
+    grout_left_bytes *last = *newest == 0 ? NULL : &values->left.items[*newest - 1];
+    if (last && has_same_place(last, &left) && is_repeated(values, last, &left)) {
+        last->write = *write;
         values->pool.count = left.first;
         return true;
     }
-    if (!GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1)) {
-        return grout_checker__fail(checker);
-    }
-    values->left.items[values->left.count++] = left;
-    *bucket = (uint32_t)values->left.count;
-    return true;
+    return add_left(values, &left, newest) || grout_checker__fail(checker);
 }
 
 /* ---- pairs ---- */
@@ -224,7 +236,8 @@ static bool compare_piece(comparison *it, const grout_left_bytes *left, const ui
     return true;
 }
 
-/* Whether the earlier write left what is in memory now, every byte of it known and defined. */
+/* Whether the earlier write left what is in memory now, every byte of it known and defined. What
+ * was left in the place is met. */
 static bool is_equal(const grout_checker *checker, const grout_write_pair *pair, uint8_t *room) {
     const grout_values *values = checker->values;
     const size_t size = get_size(&pair->rect);
@@ -237,11 +250,9 @@ static bool is_equal(const grout_checker *checker, const grout_write_pair *pair,
         return false;
     }
     memset(it.seen, 0, size);
-    for (uint32_t i = values->buckets[get_bucket(&pair->earlier)]; i != 0 && it.unseen > 0;
-         i = values->left.items[i - 1].next) {
-        const grout_left_bytes *left = &values->left.items[i - 1];
-        if (left->owner == pair->place.owner && left->plane == pair->place.plane &&
-            is_of_write(left, &pair->earlier) && !compare_piece(&it, left, values->pool.items)) {
+    for (size_t i = 0; i < values->places.met.count && it.unseen > 0; i++) {
+        const grout_left_bytes *left = &values->left.items[values->places.met.items[i]];
+        if (is_of_write(left, &pair->earlier) && !compare_piece(&it, left, values->pool.items)) {
             return false;
         }
     }
@@ -253,33 +264,52 @@ static bool is_same_key(const grout_finding_key *a, const grout_finding_key *b) 
            a->related == b->related;
 }
 
+static uint64_t hash_key(const grout_finding_key *key) {
+    return grout_check__mix(grout_check__mix(key->code, key->severity),
+                            (uint64_t)key->primary << 32 | key->related);
+}
+
 /* What is known of a finding; NULL without memory. */
 static grout_compared_pair *find_compared(grout_values *values, const grout_finding_key *key) {
-    for (size_t i = 0; i < values->compared.count; i++) {
-        if (is_same_key(&values->compared.items[i].key, key)) {
-            return &values->compared.items[i];
-        }
-    }
-    if (!GROUT_ARRAY_RESERVE(&values->compared, values->allocator, 1)) {
+    uint32_t *newest = GROUT_ARRAY_RESERVE(&values->compared, values->allocator, 1)
+                           ? grout_lookup__at(&values->compared_by_key, hash_key(key))
+                           : NULL;
+    if (!newest) {
         return NULL;
     }
+    for (uint32_t i = *newest; i != 0; i = values->compared.items[i - 1].next) {
+        if (is_same_key(&values->compared.items[i - 1].key, key)) {
+            return &values->compared.items[i - 1];
+        }
+    }
     grout_compared_pair *made = &values->compared.items[values->compared.count++];
-    *made = (grout_compared_pair){.key = *key};
+    *made = (grout_compared_pair){.key = *key, .next = *newest};
+    *newest = (uint32_t)values->compared.count;
     return made;
+}
+
+/* Compares the two writes of a pair. False without memory. */
+static bool compare_pair(grout_checker *checker, const grout_write_pair *pair) {
+    grout_values *values = checker->values;
+    const grout_place_of_rect place = {pair->place.owner, pair->place.plane, pair->rect};
+    grout_compared_pair *compared = find_compared(values, &pair->key);
+    values->scratch.count = 0;
+    if (!compared ||
+        !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect)) ||
+        !grout_places__find(&values->places, &place)) {
+        return grout_checker__fail(checker);
+    }
+    compared->is_different =
+        compared->is_different || !is_equal(checker, pair, values->scratch.items);
+    return true;
 }
 
 bool grout_values__compare(grout_checker *checker) {
     grout_values *values = checker->values;
     for (size_t i = 0; i < values->pairs.count; i++) {
-        const grout_write_pair *pair = &values->pairs.items[i];
-        grout_compared_pair *compared = find_compared(values, &pair->key);
-        values->scratch.count = 0;
-        if (!compared ||
-            !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect))) {
-            return grout_checker__fail(checker);
+        if (!compare_pair(checker, &values->pairs.items[i])) {
+            return false;
         }
-        compared->is_different =
-            compared->is_different || !is_equal(checker, pair, values->scratch.items);
     }
     values->pairs.count = 0;
     return true;

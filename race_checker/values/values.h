@@ -16,6 +16,7 @@
 
 #include "array.h"
 #include "checker.h"
+#include "places.h"
 
 /* Where the bytes of an access lie: by its object, and as rectangles of a plane. */
 typedef struct grout_bytes_place {
@@ -34,8 +35,7 @@ typedef struct grout_left_bytes {
     uint32_t owner, plane;
     bool is_read; /* somebody has read it: a reader may vouch for it */
     grout_rect rect;
-    size_t first;  /* in the pool: its bytes, then as many marks of undefined ones */
-    uint32_t next; /* an older one of the same bucket, plus 1 */
+    size_t first; /* in the pool: its bytes, then as many marks of undefined ones */
 } grout_left_bytes;
 
 /* Two writes in no order, of which the second is not over yet. */
@@ -50,20 +50,21 @@ typedef struct grout_write_pair {
 typedef struct grout_compared_pair {
     grout_finding_key key;
     bool is_different;
+    uint32_t next; /* an older one with the same hash of its key, plus 1 */
 } grout_compared_pair;
-
-enum { GROUT_LEFT_BUCKETS = 1024 };
 
 struct grout_values {
     const grout_allocator *allocator;
     uint8_t *are_judged; /* by op: 1, its writes are */
     GROUT_ARRAY(grout_compared_pair) compared;
+    grout_lookup compared_by_key; /* by the hash of the key: the newest, plus 1 */
     GROUT_ARRAY(grout_left_bytes) left;
+    grout_places places; /* of left */
+    grout_lookup newest; /* of left: by actor, operation and place, plus 1 */
     GROUT_ARRAY(uint8_t) pool;
     GROUT_ARRAY(grout_write_pair) pairs;
     GROUT_ARRAY(uint8_t) scratch;
-    uint32_t buckets[GROUT_LEFT_BUCKETS]; /* newest of each, plus 1 */
-    uint64_t step;                        /* of the operation whose pairs these are */
+    uint64_t step; /* of the operation whose pairs these are */
 };
 
 /* For the races that the checker judges. NULL without memory. */

@@ -279,6 +279,9 @@ void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
     grout_joined *joined = report->joined;
     GROUT_ASSERT(outcome->checker != NULL && kernel < joined->kernel_count);
     grout_joined_kernel *whole = &joined->kernels[kernel];
+    if (!grout_followers__note(&report->followers, outcome->checker)) {
+        (void)grout_diags_add_oom(report->session->diags);
+    }
     for (uint32_t i = 0; i < grout_checker_get_count(outcome->checker); i++) {
         add_finding(report, kernel, outcome, grout_checker_get_finding(outcome->checker, i));
     }

@@ -35,6 +35,7 @@ void grout_report__deinit(grout_reporter *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
     grout_lookup__deinit(&report->shown);
+    grout_followers__deinit(&report->followers);
     for (size_t i = 0; i < report->differences.count; i++) {
         json_decref(report->differences.items[i].facts);
     }
@@ -145,6 +146,9 @@ static bool add_findings(grout_reporter *report, grout_kernel_id kernel,
                          const grout_outcome *outcome, grout_text *out) {
     size_t before = out->size;
     uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
+    if (count > 0 && !grout_followers__note(&report->followers, outcome->checker)) {
+        (void)grout_diags_add_oom(report->session->diags);
+    }
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < count; i++) {
             const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);

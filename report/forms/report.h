@@ -3,6 +3,7 @@
 #ifndef GROUT_REPORT_REPORT_H
 #define GROUT_REPORT_REPORT_H
 
+#include "followers.h"
 #include "json.h"
 #include "launch.h"
 #include "silence.h"
@@ -32,7 +33,8 @@ typedef struct grout_reporter {
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
-    grout_lookup shown; /* identities of the findings of the exploration that is reported */
+    grout_lookup shown;        /* identities of the findings of the exploration that is reported */
+    grout_followers followers; /* of the run that is reported */
     struct {
         grout_report_facts *items;
         size_t count, capacity;

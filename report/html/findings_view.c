@@ -158,13 +158,10 @@ static void add_body(const grout_page *page, const json_t *finding, int number) 
 
 /* What follows from it, each in a card of its own, closed at first. */
 static void add_followers(const grout_page *page, size_t cause) {
-    size_t i;
-    const json_t *finding;
+    const size_t count = json_array_size(page->findings);
     bool has_any = false;
-    json_array_foreach(page->findings, i, finding) {
-        if (!grout_page__is_follower(page, i) || page->heads[i] != cause) {
-            continue;
-        }
+    for (size_t i = page->next[cause]; i < count; i = page->next[i]) {
+        const json_t *finding = json_array_get(page->findings, i);
         grout_text_add(
             page->out, "%s",
             has_any ? ""

@@ -4,6 +4,9 @@
 #include "markup.h"
 #include "view.h"
 
+#include "hash.h"
+#include "lookup.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,34 +69,68 @@ const char *grout_page__get_class(const json_t *finding) {
     return "note";
 }
 
-/* The finding that one follows from; itself if there is none. */
-static size_t find_cause(const grout_page *page, size_t index) {
-    const json_t *finding = json_array_get(page->findings, index), *other;
+/* A finding as those that follow from it name it: its identity and its kernel. */
+static uint64_t make_key(const json_t *finding, const char *identity) {
+    const json_t *kernel = json_object_get(finding, "kernel");
+    const char *name = json_is_string(kernel) ? json_string_value(kernel) : "";
+    return grout_hash__bytes(grout_hash__bytes(0, identity, strlen(identity)), name, strlen(name));
+}
+
+/* The finding that one follows from; itself if there is none. numbers: of findings by key. */
+static size_t find_cause(const grout_page *page, const grout_lookup *numbers, size_t index) {
+    const json_t *finding = json_array_get(page->findings, index);
     const char *identity = grout_facts__get_text(finding, "follows_from");
+    const uint32_t number =
+        identity[0] == '\0' ? 0 : grout_lookup__find(numbers, make_key(finding, identity));
+    return number == 0 ? index : number - 1;
+}
+
+/* The first of a key counts. False without memory. */
+static bool number_findings(const grout_page *page, grout_lookup *numbers) {
     size_t i;
-    if (identity[0] == '\0') {
-        return index;
+    const json_t *finding;
+    json_array_foreach(page->findings, i, finding) {
+        uint32_t *number = grout_lookup__at(
+            numbers, make_key(finding, grout_facts__get_text(finding, "identity")));
+        if (number == NULL) {
+            return false;
+        }
+        *number = *number == 0 ? (uint32_t)i + 1 : *number;
     }
-    json_array_foreach(page->findings, i, other) {
-        bool is_cause =
-            i != index && strcmp(grout_facts__get_text(other, "identity"), identity) == 0 &&
-            json_equal(json_object_get(other, "kernel"), json_object_get(finding, "kernel"));
-        if (is_cause) {
-            return i;
+    return true;
+}
+
+/* What follows from the same finding, in order. */
+static void link_followers(const grout_page *page, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        page->next[i] = count;
+    }
+    for (size_t i = count; i > 0; i--) {
+        const size_t head = page->heads[i - 1];
+        if (head != i - 1) {
+            page->next[i - 1] = page->next[head];
+            page->next[head] = i - 1;
         }
     }
-    return index;
 }
 
 /* A cause may follow from another one: all stand with the first. False without memory. */
 static bool find_heads(grout_page *page) {
     const size_t count = json_array_size(page->findings);
+    grout_lookup numbers = {0};
     page->heads = calloc(count + 1, sizeof *page->heads);
-    for (size_t i = 0; page->heads != NULL && i < count; i++) {
-        size_t cause = find_cause(page, i);
+    page->next = calloc(count + 1, sizeof *page->next);
+    const bool is_good =
+        page->heads != NULL && page->next != NULL && number_findings(page, &numbers);
+    for (size_t i = 0; is_good && i < count; i++) {
+        size_t cause = find_cause(page, &numbers, i);
         page->heads[i] = cause < i ? page->heads[cause] : i; /* causes come first */
     }
-    return page->heads != NULL;
+    if (is_good) {
+        link_followers(page, count);
+    }
+    grout_lookup__deinit(&numbers);
+    return is_good;
 }
 
 bool grout_page__is_follower(const grout_page *page, size_t finding) {
@@ -203,5 +240,6 @@ bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text
     }
     free(page.lines);
     free(page.heads);
+    free(page.next);
     return is_ready && !out->failed;
 }

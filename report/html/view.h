@@ -17,6 +17,8 @@ typedef struct grout_page {
     size_t *lines; /* where each line of the file begins */
     int line_count;
     size_t *heads; /* by finding: the one that it follows from, or itself */
+    size_t *next;  /* by finding: the next one of the same head; of a head, the first. Their number
+                    * if there is none */
     grout_text *out;
 } grout_page;
 

@@ -430,19 +430,19 @@ def wgmmas(n):
                    "store %c, (load %acc)"])
 
 
-@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in REPORTS}, without=SEARCHES, ratio=SQUARE)
+@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in REPORTS}, without=SEARCHES)
 def races(n):
     """races, all listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
-@shape(1 << 18, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
+@shape(1 << 18, codes=CODE_1, without=SEARCHES)
 def unlisted_races(n):
     """races, 20 of them listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
-@shape(1 << 16, without=SEARCHES, ratio=SQUARE)
+@shape(1 << 16, without=SEARCHES)
 def allowed_races(n):
     """races, each allowed by a comment"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
@@ -450,17 +450,24 @@ def allowed_races(n):
 
 
 @shape(1 << 16, words={name: ("--suppress", "rules") for name in REPORTS}, without=SEARCHES,
-       files={"rules": lambda n: "".join(f"gmem-race k.grout:{i + 4} number {i}\n" for i in range(n))}, ratio=SQUARE)
+       files={"rules": lambda n: "".join(f"gmem-race k.grout:{i + 4} number {i}\n" for i in range(n))})
 def suppressed_races(n):
     """races, each suppressed by a line of a file"""
     return races(n)
 
 
-@shape(1 << 16, codes=CODE_1, without=SEARCHES, has_expectations=True, ratio=SQUARE)
+@shape(1 << 16, codes=CODE_1, without=SEARCHES, has_expectations=True)
 def expected_races(n):
     """races, each expected by a comment"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
                   ["%g = axis_index g", *(f"store %y[{i}], %g  // expect-error: gmem-race" for i in range(n))])
+
+
+@shape(1 << 18, codes=CODE_1, without=SEARCHES, has_expectations=True)
+def expected_races_of_a_loop(n):
+    """iterations of a loop that race, expected by a comment"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
+                  ["%g = axis_index g", f"for %i in 0..{n} {{", "  store %y[%i], %g  // expect-error: gmem-race", "}"])
 
 
 @shape(1 << 13, has_expectations=True, ratio=SQUARE)
