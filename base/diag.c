@@ -52,11 +52,6 @@ static void free_diag(const grout_diags *diags, grout_diag *diag) {
     }
 }
 
-static void free_source(grout_diag_source *source) {
-    grout__free(source->text);
-    grout__free(source->marks.items);
-}
-
 void grout_diags_free(grout_diags *diags) {
     if (diags == NULL) {
         return;
@@ -68,7 +63,7 @@ void grout_diags_free(grout_diags *diags) {
         grout__free(diags->files.items[i]);
     }
     for (size_t i = 0; i < diags->sources.count; i++) {
-        free_source(&diags->sources.items[i]);
+        grout_shared_text__drop(diags->sources.items[i].text);
     }
     grout__free(diags->files.items);
     grout__free(diags->sources.items);
@@ -119,39 +114,28 @@ static grout_diag_source *find_source_slot(grout_diags *diags, const char *file)
     return slot;
 }
 
-/* Marks every so many-th line of a text. False without memory. */
-static bool mark_lines(const grout_allocator *allocator, grout_diag_source *source) {
-    const char *at = source->text, *end = source->text + source->size;
-    for (size_t line = 0; at != NULL; line++) {
-        if (line % GROUT_MARKED_LINES == 0) {
-            if (!GROUT_ARRAY_RESERVE(&source->marks, allocator, 1)) {
-                return false;
-            }
-            source->marks.items[source->marks.count++] = (size_t)(at - source->text);
-        }
-        at = memchr(at, '\n', (size_t)(end - at));
-        at = at == NULL ? NULL : at + 1;
+/* Takes a text over, NULL without memory for it. */
+static bool take_source(grout_diags *diags, const char *file, grout_shared_text *text) {
+    const char *kept_file = keep_file(diags, file);
+    grout_diag_source *slot =
+        text != NULL && kept_file != NULL ? find_source_slot(diags, kept_file) : NULL;
+    if (slot == NULL) {
+        grout_shared_text__drop(text);
+        return grout_diags_add_oom(diags);
     }
+    grout_shared_text__drop(slot->text);
+    slot->text = text;
     return true;
 }
 
 bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text, size_t size) {
-    if (diags == NULL || file == NULL) {
-        return true;
-    }
-    const char *kept_file = keep_file(diags, file);
-    grout_diag_source source = {.file = kept_file, .size = size};
-    source.text = grout__copy(diags->allocator, text, size);
-    const bool is_made = source.text != NULL && mark_lines(diags->allocator, &source);
-    grout_diag_source *slot =
-        is_made && kept_file != NULL ? find_source_slot(diags, kept_file) : NULL;
-    if (slot == NULL) {
-        free_source(&source);
-        return grout_diags_add_oom(diags);
-    }
-    free_source(slot);
-    *slot = source;
-    return true;
+    return diags == NULL || file == NULL ||
+           take_source(diags, file, grout_shared_text__new(diags->allocator, text, size));
+}
+
+bool grout_diags__add_shared_source(grout_diags *diags, const char *file, grout_shared_text *text) {
+    return diags == NULL || file == NULL ||
+           take_source(diags, file, grout_shared_text__share(diags->allocator, text));
 }
 
 /* printf into memory of its own; NULL without memory. */
@@ -292,6 +276,24 @@ void grout_diags_help(grout_diags *diags, const char *format, ...) {
     grout_diags__add_note(diags, (grout_note){.severity = GROUT_SEVERITY_ADVICE}, format,
                           arguments);
     va_end(arguments);
+}
+
+void grout_diags__append(grout_diags *diags, const grout_diags *from) {
+    for (uint32_t i = 0; i < from->count; i++) {
+        const grout_diag *diag = &from->items[i];
+        (void)grout_diags_add(diags, diag->code, diag->place, "%s", diag->message);
+        if (diags->is_newest_kept && diag->severity != GROUT_SEVERITY_ERROR) {
+            diags->items[diags->count - 1].severity = diag->severity;
+        }
+        for (uint32_t k = 0; k < diag->note_count; k++) {
+            const grout_note *note = &diag->notes[k];
+            if (note->severity == GROUT_SEVERITY_ADVICE) {
+                grout_diags_help(diags, "%s", note->message);
+            } else {
+                grout_diags_note(diags, note->place, "%s", note->message);
+            }
+        }
+    }
 }
 
 uint32_t grout_diags_count(const grout_diags *diags) {

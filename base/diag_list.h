@@ -8,17 +8,13 @@
 
 #include "array.h"
 #include "grout/diag.h"
+#include "shared_text.h"
 
 /* A text that the renderer shows lines of. */
 typedef struct grout_diag_source {
     const char *file; /* one of the list's files */
-    char *text;
-    size_t size;
-    GROUT_ARRAY(size_t) marks; /* where the lines 1, 1 + GROUT_MARKED_LINES, .. begin */
+    grout_shared_text *text;
 } grout_diag_source;
-
-/* Whoever looks for a line goes through no more than these. */
-enum { GROUT_MARKED_LINES = 64 };
 
 struct grout_diags {
     const grout_allocator *allocator;
@@ -39,6 +35,10 @@ struct grout_diags {
 
 /* The text of a file, or NULL. */
 const grout_diag_source *grout_diags__find_source(const grout_diags *diags, const char *file);
+/* Gives the list a text that others own too, as grout_diags_add_source does. */
+bool grout_diags__add_shared_source(grout_diags *diags, const char *file, grout_shared_text *text);
+/* Adds the diagnostics that another list has kept, with their severities and notes. */
+void grout_diags__append(grout_diags *diags, const grout_diags *from);
 /* Adds a note, whose message is not set, to the newest diagnostic. */
 void grout_diags__add_note(grout_diags *diags, grout_note note, const char *format,
                            va_list arguments) GROUT_PRINTF(3, 0);

@@ -3,11 +3,11 @@
 #include "expect.h"
 
 #include "array.h"
+#include "expect_file.h"
 #include "files.h"
 #include "invariant.h"
 #include "listing.h"
 #include "run_line.h"
-#include "silence.h"
 
 #include "report.h"
 
@@ -31,14 +31,11 @@ typedef struct expect_size {
 typedef struct expect_run {
     grout_session session; /* of its own: options, time and diagnostics */
     grout_deadline deadline;
-    const char *name, *path;
+    grout_expect_file *file;
     const char *options_text; /* of the run line, "" if there is none */
     grout_run_line line;
-    const grout_bytes *text;
-    grout_expectations *expectations;
     grout_sizes sizes;
-    expect_size *items; /* of each size; their findings are one list */
-    grout_silencer silencer;
+    expect_size *items;  /* of each size; their findings are one list */
     identity_list first; /* of the first variant */
     bool has_first;
     /* what the second look at the first variant has found, and what it holds for: it goes for all
@@ -65,7 +62,7 @@ static int compare_numbers(const void *a, const void *b) {
 /* ---- what was found ------------------------------------------------------------------------- */
 
 static uint32_t get_line(const expect_run *run, grout_place place) {
-    return place.file != NULL && strcmp(place.file, run->name) == 0 ? place.line : 0;
+    return place.file != NULL && strcmp(place.file, run->file->name) == 0 ? place.line : 0;
 }
 
 static bool add_found(const expect_run *run, grout_expect_list *found, grout_diag_code code,
@@ -145,7 +142,7 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
         grout_severity severity =
             grout_session__get_severity(&run->session, finding->code, finding->severity);
         if (severity == GROUT_SEVERITY_OFF ||
-            grout_silencer__find(&run->silencer, finding) != NULL) {
+            grout_silencer__find(&run->file->silencer, finding) != NULL) {
             continue;
         }
         failed = !add_found(run, found, finding->code, severity, finding->diag) ||
@@ -187,7 +184,7 @@ static void print_difference(const expect_run *run, const grout_expect_item *ite
                              grout_text *out) {
     const char *code = grout_diag_get(item->code)->text;
     grout_text_add(out, "    ");
-    grout_text__add_name(out, run->name);
+    grout_text__add_name(out, run->file->name);
     grout_text_add(out, ":%u: %s %s %s", item->line, get_noun(item->kind), code,
                    is_found ? "is not expected" : "is expected, but was not found");
     if (item->message != NULL) {
@@ -204,7 +201,7 @@ static void print_difference(const expect_run *run, const grout_expect_item *ite
 /* Compares one variant's findings; differences go to the report. */
 static void compare(expect_run *run, const grout_launch_settings *settings,
                     grout_expect_list *found) {
-    if (grout_expect__match(run->expectations, found)) {
+    if (grout_expect__match(&run->file->expectations, found)) {
         return;
     }
     print_settings(run, settings, &run->report);
@@ -213,9 +210,9 @@ static void compare(expect_run *run, const grout_launch_settings *settings,
             print_difference(run, &found->items[i], true, &run->report);
         }
     }
-    for (size_t i = 0; i < run->expectations->list.count; i++) {
-        if (!run->expectations->list.items[i].is_met) {
-            print_difference(run, &run->expectations->list.items[i], false, &run->report);
+    for (size_t i = 0; i < run->file->expectations.list.count; i++) {
+        if (!run->file->expectations.list.items[i].is_met) {
+            print_difference(run, &run->file->expectations.list.items[i], false, &run->report);
         }
     }
 }
@@ -223,7 +220,7 @@ static void compare(expect_run *run, const grout_launch_settings *settings,
 /* The findings are one thing; what they hold for is another. */
 static void compare_holds(expect_run *run, const grout_launch_settings *settings,
                           grout_expect_holds holds) {
-    const grout_expect_holds expected = run->expectations->holds;
+    const grout_expect_holds expected = run->file->expectations.holds;
     if (expected != GROUT_EXPECT_HOLDS_UNSAID && expected != holds) {
         print_settings(run, settings, &run->report);
         grout_text_add(&run->report, "    the verdict holds for %s, which is not expected\n",
@@ -455,8 +452,7 @@ static bool load_sizes(expect_run *run) {
             (void)grout_diags_add_oom(run->session.diags);
             continue;
         }
-        size->is_loaded =
-            grout_load__init(&size->session, run->path, run->text, false, &size->load);
+        size->is_loaded = grout_expect_file__load(run->file, &size->session, &size->load);
         grout_session__apply_severities(&size->session);
         is_any_loaded = is_any_loaded || size->is_loaded;
     }
@@ -500,17 +496,15 @@ static bool run_line(grout_session *outer, expect_run *run, const grout_expect_l
     run->deadline = (grout_deadline){.host = outer->host};
     run->session.diags = grout_session__new_diags(&run->session);
     run->options_text = line->text;
-    run->line.line = (grout_option_line){.path = run->path,
-                                         .name = run->name,
+    run->line.line = (grout_option_line){.path = run->file->path,
+                                         .name = run->file->name,
                                          .number = line->line,
                                          .column = line->column,
                                          .text = line->text};
-    grout_diags_add_source(run->session.diags, run->name, run->text->data, run->text->size);
-    if (run->session.diags == NULL) {
+    if (run->session.diags == NULL || !grout_expect_file__show(run->file, run->session.diags)) {
         grout_text_add(&run->report, "  out of memory\n");
     } else if (read_run(run, &outer->options)) {
-        bool is_loaded = load_sizes(run) &&
-                         grout_silencer__init(&run->silencer, &run->session, run->name, run->text);
+        bool is_loaded = load_sizes(run) && grout_expect_file__has_rules(run->file, &run->session);
         grout_session__apply_severities(&run->session);
         is_good = run_variants(run, is_loaded);
     }
@@ -519,7 +513,6 @@ static bool run_line(grout_session *outer, expect_run *run, const grout_expect_l
     grout_text_free(&run->report);
     grout__free(run->first.items);
     grout_expect_list__deinit(&run->looked);
-    grout_silencer__deinit(&run->silencer);
     free_sizes(run);
     grout_options__deinit(&run->session.options);
     grout_run_line__deinit(&run->line);
@@ -528,7 +521,7 @@ static bool run_line(grout_session *outer, expect_run *run, const grout_expect_l
 }
 
 /* Every run line, until the time is over: what has ended them, if not the last one. */
-static grout_cut run_lines(grout_session *session, expect_run *each,
+static grout_cut run_lines(grout_session *session, const expect_run *each,
                            const grout_expect_lines *lines, grout_text *report, bool *is_good) {
     grout_expect_line none = {.text = (char *)""};
     const size_t count = lines->count > 0 ? lines->count : 1;
@@ -552,39 +545,41 @@ static int get_exit_code(grout_cut cut, bool is_good) {
                                       : GROUT_EXIT_FINDING;
 }
 
-/* Returns the exit code of one file. */
-static int run_file(grout_session *session, const char *path) {
-    const char *name = grout_load__get_name(path);
-    grout_bytes text = {0};
-    grout_expectations expectations = {0};
-    grout_text report = {0};
-    bool is_good = true;
-    grout_cut cut = GROUT_CUT_NONE;
-    if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &text)) {
-        return grout_session__get_exit_code(session);
-    }
-    if (!grout_expectations__read(name, text.data, text.size, &expectations)) {
-        is_good = grout_diags_add_oom(session->diags);
-    } else if (expectations.faults.size > 0) {
-        grout_text_add(&report, "  %s", expectations.faults.data);
-        is_good = false;
-    } else {
-        expect_run run = {.name = name, .path = path, .text = &text, .expectations = &expectations};
-        cut = run_lines(session, &run, &expectations.runs, &report, &is_good);
-    }
+/* Says how the file did. The report is emptied. */
+static void print_file(grout_session *session, const char *name, grout_cut cut, bool is_good,
+                       grout_text *report) {
     if (cut != GROUT_CUT_NONE) {
         grout_session__print(session, GROUT_STREAM_OUT, "%s: incomplete: %s\n", name,
                              grout_cut_get_text(cut));
-        grout_session__flush(session, GROUT_STREAM_OUT, &report);
+        grout_session__flush(session, GROUT_STREAM_OUT, report);
     } else if (!is_good) {
         grout_session__print(session, GROUT_STREAM_OUT, "%s: FAILED\n", name);
-        grout_session__flush(session, GROUT_STREAM_OUT, &report);
+        grout_session__flush(session, GROUT_STREAM_OUT, report);
     } else if (!session->is_quiet) {
         grout_session__print(session, GROUT_STREAM_OUT, "%s: ok\n", name);
     }
-    grout_text_free(&report);
-    grout_expectations__deinit(&expectations);
-    free(text.data);
+    grout_text_free(report);
+}
+
+/* Returns the exit code of one file. */
+static int run_file(grout_session *session, const char *path) {
+    grout_expect_file file = {0};
+    grout_text report = {0};
+    bool is_good = true;
+    grout_cut cut = GROUT_CUT_NONE;
+    if (!grout_expect_file__read(session, path, &file)) {
+        grout_expect_file__deinit(&file);
+        return grout_session__get_exit_code(session);
+    }
+    if (file.expectations.faults.size > 0) {
+        grout_text_add(&report, "  %s", file.expectations.faults.data);
+        is_good = false;
+    } else {
+        const expect_run run = {.file = &file};
+        cut = run_lines(session, &run, &file.expectations.runs, &report, &is_good);
+    }
+    print_file(session, file.name, cut, is_good, &report);
+    grout_expect_file__deinit(&file);
     return get_exit_code(cut, is_good);
 }
 

@@ -280,16 +280,18 @@ static bool read_module(grout_session *session, const grout_bytes *text, grout_l
         out->is_lent = true;
         return grout_module_add_sources(out->symbolic, session->diags);
     }
-    grout_diags_add_source(session->diags, out->name, text->data, text->size);
     out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
-    return out->symbolic != NULL;
+    if (out->symbolic == NULL) {
+        (void)grout_diags_add_source(session->diags, out->name, text->data, text->size);
+        return false;
+    }
+    return grout_module_add_sources(out->symbolic, session->diags);
 }
 
-bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
-                      bool needs_one, grout_load *out) {
-    *out = (grout_load){.name = grout_load__get_name(path)};
-    if (!read_module(session, text, out) || !select_kernels(session, needs_one, out) ||
-        !read_defines(session, out) || !grout_bindings__read(session, &out->bindings) ||
+/* From the module to verified kernels. */
+static bool finish(grout_session *session, bool needs_one, grout_load *out) {
+    if (!select_kernels(session, needs_one, out) || !read_defines(session, out) ||
+        !grout_bindings__read(session, &out->bindings) ||
         !grout_bindings__check(session, &out->bindings, out->symbolic, out->kernels,
                                out->kernel_count)) {
         return false;
@@ -305,6 +307,18 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
     out->bound = grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
     return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags) &&
            grout_extern_files__read(session, out->bound, &out->externs);
+}
+
+bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
+                      bool needs_one, grout_load *out) {
+    *out = (grout_load){.name = grout_load__get_name(path)};
+    return read_module(session, text, out) && finish(session, needs_one, out);
+}
+
+bool grout_load__init_with(grout_session *session, const char *path, grout_module *symbolic,
+                           grout_load *out) {
+    *out = (grout_load){.name = grout_load__get_name(path), .symbolic = symbolic, .is_lent = true};
+    return grout_module_add_sources(symbolic, session->diags) && finish(session, false, out);
 }
 
 void grout_load__deinit(grout_load *load) {

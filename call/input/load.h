@@ -38,6 +38,9 @@ const char *grout_load__get_name(const char *path);
  */
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out);
+/* The same for a module that the caller has, which has to last as long. */
+bool grout_load__init_with(grout_session *session, const char *path, grout_module *symbolic,
+                           grout_load *out);
 void grout_load__deinit(grout_load *load);
 /*
  * One kernel of a load that has several, as a load whose modules have no other, and borrows the

@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "array.h"
 #include "checking.h"
+#include "diag_list.h"
 #include "files.h"
 #include "fix.h"
 #include "result.h"
@@ -232,21 +233,7 @@ static void hand_over(const grout_check *check, const grout_diags *from, grout_d
     if (check->given.module != NULL) {
         (void)grout_module_add_sources(check->given.module, to);
     }
-    for (uint32_t i = 0; i < grout_diags_count(from); i++) {
-        const grout_diag *diag = grout_diags_get(from, i);
-        grout_diags_add(to, diag->code, diag->place, "%s", diag->message);
-        if (grout_diags_count(to) > 0 && diag->severity != GROUT_SEVERITY_ERROR) {
-            grout_diags_set_severity(to, grout_diags_count(to) - 1, diag->severity);
-        }
-        for (uint32_t k = 0; k < diag->note_count; k++) {
-            const grout_note *note = &diag->notes[k];
-            if (note->severity == GROUT_SEVERITY_ADVICE) {
-                grout_diags_help(to, "%s", note->message);
-            } else {
-                grout_diags_note(to, note->place, "%s", note->message);
-            }
-        }
-    }
+    grout_diags__append(to, from);
 }
 
 static grout_report *run(grout_check *check, grout_command command, grout_diags *diags) {

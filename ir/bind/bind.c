@@ -597,7 +597,8 @@ grout_module *grout_module_bind(const grout_module *symbolic, const grout_define
     if (!grout_module_add_sources(symbolic, diags)) {
         return NULL;
     }
-    binding.module = grout_module__clone(symbolic);
+    /* Nothing in it changes but how many have its tables. */
+    binding.module = grout_module__begin_bound((grout_module *)symbolic);
     if (binding.module == NULL) {
         grout_diags_add_oom(diags);
         return NULL;

@@ -128,10 +128,9 @@ void grout_builder_add_source(grout_builder *builder, const char *file, const ch
     }
     grout_module *module = builder->module;
     grout_source source = {.file = grout_module__intern(module, file, strlen(file)),
-                           .text = grout__copy(module->allocator, text, size),
-                           .size = size};
+                           .text = grout_shared_text__new(module->allocator, text, size)};
     if (source.text == NULL || grout_table__push(&module->sources, &source) == 0) {
-        grout__free(source.text);
+        grout_shared_text__drop(source.text);
         module->failed = true;
     }
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
+#include "diag_list.h"
+
 #include <string.h>
 
 uint32_t grout_module_get_kernel_count(const grout_module *module) {
@@ -230,8 +232,8 @@ bool grout_module_add_sources(const grout_module *module, grout_diags *diags) {
     bool ok = true;
     for (uint32_t i = 1; i < module->sources.count; i++) {
         const grout_source *source = GROUT_TABLE_AT(module->sources, grout_source, i);
-        ok = grout_diags_add_source(diags, grout_module_get_string(module, source->file),
-                                    source->text, source->size) &&
+        ok = grout_diags__add_shared_source(diags, grout_module_get_string(module, source->file),
+                                            source->text) &&
              ok;
     }
     return ok;

@@ -4,36 +4,44 @@
 
 #include "alloc.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-/* Every table of a module, with the type of its items. */
-#define FOR_EACH_TABLE(DO)                      \
+/* The tables that binding changes or adds to, with the type of their items. */
+#define FOR_EACH_BOUND_TABLE(DO) \
+    DO(exprs, grout_expr)        \
+    DO(consts, grout_const)      \
+    DO(operands, grout_operand)  \
+    DO(indices, grout_index)     \
+    DO(objects, grout_object)    \
+    DO(ref_steps, grout_ref_step)
+
+/* The others, which a bound module has in common with the symbolic one. */
+#define FOR_EACH_LASTING_TABLE(DO)              \
     DO(strings, uint32_t)                       \
     DO(locs, grout_loc)                         \
-    DO(exprs, grout_expr)                       \
-    DO(consts, grout_const)                     \
     DO(requires_, grout_require)                \
     DO(kernels, grout_kernel)                   \
     DO(params, grout_param)                     \
     DO(launches, grout_launch_line)             \
     DO(launch_arguments, grout_launch_argument) \
     DO(ops, grout_op)                           \
-    DO(operands, grout_operand)                 \
     DO(attrs, grout_attr_value)                 \
     DO(values, grout_value)                     \
     DO(blocks, grout_block)                     \
-    DO(objects, grout_object)                   \
     DO(inits, grout_init)                       \
     DO(init_arguments, grout_expr_id)           \
     DO(refs, grout_ref)                         \
-    DO(ref_steps, grout_ref_step)               \
-    DO(indices, grout_index)                    \
     DO(types, grout_written_type)               \
     DO(trivia, grout_trivia)                    \
     DO(sources, grout_source)                   \
     DO(kernel_openings, grout_opening)          \
     DO(shared_openings, grout_opening)          \
     DO(items, grout_item)
+
+#define FOR_EACH_TABLE(DO)   \
+    FOR_EACH_BOUND_TABLE(DO) \
+    FOR_EACH_LASTING_TABLE(DO)
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
 
@@ -43,6 +51,7 @@ grout_module *grout_module__new(const grout_allocator *allocator) {
         return NULL;
     }
     module->allocator = allocator;
+    atomic_init(&module->owner_count, 1);
     module->named.allocator = allocator;
     bool ok = true;
 #define INIT(table, type) ok = grout_table__init(&module->table, allocator, sizeof(type)) && ok;
@@ -80,20 +89,29 @@ static void free_bound(grout_bound *bound) {
     grout__free(bound);
 }
 
-void grout_module_free(grout_module *module) {
-    if (module == NULL) {
-        return;
-    }
-    free_bound(module->bound);
+static void free_lasting(grout_module *module) {
     for (uint32_t i = 1; i < module->sources.count; i++) {
-        grout__free(GROUT_TABLE_AT(module->sources, grout_source, i)->text);
+        grout_shared_text__drop(GROUT_TABLE_AT(module->sources, grout_source, i)->text);
     }
 #define DEINIT(table, type) grout_table__deinit(&module->table);
-    FOR_EACH_TABLE(DEINIT)
-#undef DEINIT
+    FOR_EACH_LASTING_TABLE(DEINIT)
     grout__free(module->string_bytes.items);
     grout__free(module->string_index);
     grout_lookup__deinit(&module->named);
+}
+
+void grout_module_free(grout_module *module) {
+    if (module == NULL || atomic_fetch_sub(&module->owner_count, 1) > 1) {
+        return; /* bound modules still have its tables */
+    }
+    free_bound(module->bound);
+    FOR_EACH_BOUND_TABLE(DEINIT)
+#undef DEINIT
+    if (module->base == NULL) {
+        free_lasting(module);
+    } else {
+        grout_module_free(module->base);
+    }
     grout__free(module);
 }
 
@@ -130,16 +148,24 @@ static bool clone_strings(grout_module *to, const grout_module *from) {
     return true;
 }
 
-/* The table of sources has been copied and points to the texts of from. */
-static bool clone_source_texts(grout_module *to, const grout_module *from) {
+/* The table of sources has been copied and points to the texts of the other module. */
+static bool share_source_texts(grout_module *to) {
     bool ok = true;
     for (uint32_t i = 1; i < to->sources.count; i++) {
-        const grout_source *source = GROUT_TABLE_AT(from->sources, grout_source, i);
-        char *text = grout__copy(to->allocator, source->text, source->size);
-        GROUT_TABLE_AT(to->sources, grout_source, i)->text = text;
-        ok = ok && text != NULL;
+        grout_source *source = GROUT_TABLE_AT(to->sources, grout_source, i);
+        source->text = grout_shared_text__share(to->allocator, source->text);
+        ok = ok && source->text != NULL;
     }
     return ok;
+}
+
+#define CLONE(table, type) ok = clone_table(copy->allocator, &copy->table, &module->table) && ok;
+
+static void copy_header(grout_module *to, const grout_module *from) {
+    to->end_trivia = from->end_trivia;
+    to->header_trivia = from->header_trivia;
+    to->has_header = from->has_header;
+    to->surface = from->surface;
 }
 
 grout_module *grout_module__clone(const grout_module *module) {
@@ -148,15 +174,44 @@ grout_module *grout_module__clone(const grout_module *module) {
         return NULL;
     }
     copy->allocator = module->allocator;
+    atomic_init(&copy->owner_count, 1);
     bool ok = clone_strings(copy, module) && grout_lookup__clone(&copy->named, &module->named);
-#define CLONE(table, type) ok = clone_table(copy->allocator, &copy->table, &module->table) && ok;
     FOR_EACH_TABLE(CLONE)
+    ok = share_source_texts(copy) && ok;
+    copy_header(copy, module);
+    if (!ok) {
+        grout_module_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+/* The tables, the strings and their index as the other module has them. */
+static void borrow_lasting(grout_module *to, const grout_module *from) {
+#define BORROW(table, type) to->table = from->table;
+    FOR_EACH_LASTING_TABLE(BORROW)
+#undef BORROW
+    to->string_bytes.items = from->string_bytes.items;
+    to->string_bytes.count = to->string_bytes.capacity = from->string_bytes.count;
+    to->string_index = from->string_index;
+    to->string_index_size = from->string_index_size;
+    to->named = from->named;
+}
+
+grout_module *grout_module__begin_bound(grout_module *module) {
+    grout_module *copy = grout__new(module->allocator, 1, sizeof *copy);
+    bool ok = true;
+    if (copy == NULL) {
+        return NULL;
+    }
+    copy->allocator = module->allocator;
+    atomic_init(&copy->owner_count, 1);
+    (void)atomic_fetch_add(&module->owner_count, 1);
+    copy->base = module;
+    borrow_lasting(copy, module);
+    FOR_EACH_BOUND_TABLE(CLONE)
 #undef CLONE
-    ok = clone_source_texts(copy, module) && ok;
-    copy->end_trivia = module->end_trivia;
-    copy->header_trivia = module->header_trivia;
-    copy->has_header = module->has_header;
-    copy->surface = module->surface;
+    copy_header(copy, module);
     if (!ok) {
         grout_module_free(copy);
         return NULL;

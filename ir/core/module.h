@@ -7,6 +7,7 @@
 #include "grout/ir.h"
 #include "invariant.h"
 #include "lookup.h"
+#include "shared_text.h"
 
 /* A dense table of items of one size that grows by doubling. Entry 0 is zero and never used. */
 typedef struct grout_table {
@@ -35,8 +36,7 @@ static inline void *grout_table__at(const grout_table *table, uint32_t index, ui
 /* A text that the module was parsed from. */
 typedef struct grout_source {
     grout_string_id file;
-    char *text; /* owned, NUL-terminated */
-    size_t size;
+    grout_shared_text *text;
 } grout_source;
 
 /* Where a statement of the file begins in its text. */
@@ -74,6 +74,8 @@ typedef struct grout_string_entry {
 
 struct grout_module {
     const grout_allocator *allocator; /* of all that the module owns */
+    _Atomic uint32_t owner_count; /* whoever made it, and the bound modules that it is base of */
+    grout_module *base; /* of a bound module: the symbolic one whose tables it has; or NULL */
 
     /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index
      */
@@ -134,6 +136,11 @@ grout_module *grout_module__new(const grout_allocator *allocator);
 /* A deep copy of the symbolic part (sources included) from the same allocator, or NULL without
  * memory. */
 grout_module *grout_module__clone(const grout_module *module);
+/*
+ * What a bound module begins as: copies of the tables that binding changes; the others are those of
+ * the symbolic one, which lasts as long and does not change any more. NULL without memory.
+ */
+grout_module *grout_module__begin_bound(grout_module *module);
 /* Interns a string; 0 without memory. The empty string is id 0 too. */
 grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
 /* The id of a string if it is interned, else 0. */

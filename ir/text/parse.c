@@ -46,16 +46,16 @@ static void resolve_late_names(grout_parser *p) {
 
 /* Makes the module's own copy of the text; NULL without memory. */
 static const char *add_source(grout_parser *p, const char *text, size_t size) {
-    grout_source source = {
-        .file = p->file_id, .text = grout__copy(p->module->allocator, text, size), .size = size};
+    grout_source source = {.file = p->file_id,
+                           .text = grout_shared_text__new(p->module->allocator, text, size)};
     if (source.text == NULL) {
         return NULL;
     }
     if (grout_table__push(&p->module->sources, &source) == 0) {
-        grout__free(source.text);
+        grout_shared_text__drop(source.text);
         return NULL;
     }
-    return source.text;
+    return source.text->data;
 }
 
 /* keeps_text: the module gets a copy of its own, else it borrows the text while it is parsed. */
@@ -154,7 +154,7 @@ grout_module *grout_module_take_kernel(const grout_module *symbolic, grout_kerne
     }
     const grout_source *source = GROUT_TABLE_AT(symbolic->sources, grout_source, 1);
     grout_parser p = {.file = grout_module_get_string(symbolic, source->file), .diags = diags};
-    bool ok = init_parser(&p, symbolic->allocator, source->text, source->size, false);
+    bool ok = init_parser(&p, symbolic->allocator, source->text->data, source->text->size, false);
     for (uint32_t i = 1; ok && i < symbolic->shared_openings.count; i++) {
         parse_at(&p, GROUT_TABLE_AT(symbolic->shared_openings, grout_opening, i));
     }

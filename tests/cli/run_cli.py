@@ -471,6 +471,13 @@ def test_expect(folder):
     run("check", "--expect", missing).expect(1, "was not found")
     invalid = write(f"{folder}/i.grout", KERNEL + "const Z = , W = 1  // expect-error: syntax\n")
     run("check", "--expect", invalid).expect(0)
+    # The file is parsed once; what that has said counts for each run line.
+    lines = "// run: --seed 1\n// run: --seed 2\n"
+    run("check", "--expect", write(f"{folder}/i2.grout", lines + open(invalid, encoding="utf-8").read())).expect(0)
+    twice = run("check", "--expect", write(f"{folder}/i3.grout", lines + "// expect: clean\n" + KERNEL + "const Z = , W = 1\n"))
+    assert twice.expect(1).out.count("error syntax is not expected") == 2, twice.out
+    allow = write(f"{folder}/a.grout", lines + "// expect: clean\n// allow: no-such-code because\n" + KERNEL)
+    assert (twice := run("check", "--expect", allow)).expect(1).out.count("[bad-suppression]") == 2, twice.out
     run("check", "--expect", write(f"{folder}/n.grout", KERNEL)).expect(1, "no expectation")
     run("check", "--expect", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
     writer = write(f"{folder}/w.grout", f"// expect: clean\n// run: --output c={folder}/c.npy\n" + KERNEL)

@@ -259,6 +259,12 @@ def launches():
         yield text, [], code, "clean" if code == CLEAN else "a launch list has more than 64 launches"
 
 
+def run_lines():
+    for count, code in ((4096, CLEAN), (4097, USAGE)):
+        text = "// expect: clean\n" + "// run: --seed 1\n" * count + kernel("%y: out gmem i32[1])", "store %y[0], 1")
+        yield text, ["--expect"], code, "kernel.grout: ok" if code == CLEAN else r"4098:9: error: the file has 4097 '// run:' lines"
+
+
 def check_values():
     for count, code in ((8, CLEAN), (9, USAGE)):
         words = " ".join(["{}"] * count)
@@ -288,7 +294,7 @@ def more_steps():
 
 LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
           wgmmas, tcgen05, threads, explored, second_look, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
-          check_values, delays)
+          run_lines, check_values, delays)
 SLOW = (rivals, more_steps, residents_most)
 
 

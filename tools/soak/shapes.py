@@ -470,10 +470,11 @@ def expected_races_of_a_loop(n):
                   ["%g = axis_index g", f"for %i in 0..{n} {{", "  store %y[%i], %g  // expect-error: gmem-race", "}"])
 
 
-@shape(1 << 13, has_expectations=True, ratio=SQUARE)
+@shape(1 << 12, has_expectations=True)
 def run_lines(n):
-    """run lines"""
-    return "// expect: clean\n" + "".join(f"// run: --seed {i}\n" for i in range(n)) + kernel(OUT, ["store %y[0], 1"])
+    """run lines, and 16 times as many lines of comments"""
+    return ("// expect: clean\n" + "".join(f"// run: --seed {i}\n" for i in range(n))
+            + kernel(OUT, [f"// {i} what the next line is about" for i in range(16 * n)] + ["store %y[0], 1"]))
 
 
 @shape(1 << 18, codes=BAD)

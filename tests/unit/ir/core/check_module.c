@@ -72,6 +72,33 @@ START_TEST(a_clone_is_equal_and_owns_all) {
 }
 END_TEST
 
+START_TEST(a_bound_module_needs_nobody_else) {
+    const char text[] = "// c\nconst A = 2\nkernel @k(%a: in gmem f32[A])\n{\n"
+                        "  %v = load %a[A - 1]  // t\n}\n";
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = grout_parse("t.grout", text, sizeof text - 1, diags);
+    const grout_define defines[] = {{.name = "A", .integer = 3}, {.name = "A", .integer = 4}};
+    grout_module *bound[] = {grout_module_bind(module, &defines[0], 1, diags),
+                             grout_module_bind(module, &defines[1], 1, diags)};
+    grout_module_free(module);
+    grout_module_free(bound[0]);
+    ck_assert_ptr_nonnull(bound[1]);
+    ck_assert_uint_eq(grout_module_find_kernel(bound[1], "k"), 1);
+    const grout_kernel *kernel = grout_module_get_kernel(bound[1], 1);
+    ck_assert_uint_eq(grout_module_find_param(bound[1], kernel, "a"), 0);
+    ck_assert_uint_eq(grout_module_find_param(bound[1], kernel, "v"), UINT32_MAX);
+    const grout_param *param = grout_module_get_param(bound[1], kernel, 0);
+    ck_assert_int_eq(grout_module_get_type(bound[1], param->value)->dims[0], 4);
+    ck_assert(grout_module_add_sources(bound[1], diags));
+    grout_text printed = {0};
+    grout_module_print(bound[1], &printed);
+    ck_assert_ptr_nonnull(strstr(printed.data, "// t"));
+    grout_text_free(&printed);
+    grout_module_free(bound[1]);
+    grout_diags_free(diags);
+}
+END_TEST
+
 START_TEST(inner_names_hide_outer_ones) {
     grout_scope scope;
     ck_assert(grout_scope__init(&scope, NULL));
@@ -132,6 +159,7 @@ int main(void) {
     tcase_add_test(tcase, strings_are_interned_once);
     tcase_add_test(tcase, tables_keep_entry_0_and_zero_new_ones);
     tcase_add_test(tcase, a_clone_is_equal_and_owns_all);
+    tcase_add_test(tcase, a_bound_module_needs_nobody_else);
     tcase_add_test(tcase, inner_names_hide_outer_ones);
     tcase_add_test(tcase, utf8_is_exactly_what_encodes_a_character);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,67 @@
+/* shared_text.c - texts with several owners.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "shared_text.h"
+
+#include "invariant.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Marks every so many-th line. False without memory. */
+static bool mark_lines(const grout_allocator *allocator, grout_shared_text *text) {
+    const char *at = text->data, *end = text->data + text->size;
+    for (size_t line = 0; at != NULL; line++) {
+        if (line % GROUT_MARKED_LINES == 0) {
+            if (!GROUT_ARRAY_RESERVE(&text->marks, allocator, 1)) {
+                return false;
+            }
+            text->marks.items[text->marks.count++] = (size_t)(at - text->data);
+        }
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at == NULL ? NULL : at + 1;
+    }
+    return true;
+}
+
+grout_shared_text *grout_shared_text__new(const grout_allocator *allocator, const char *data,
+                                          size_t size) {
+    grout_shared_text *text = size < SIZE_MAX - sizeof *text
+                                  ? grout__resize(allocator, NULL, sizeof *text + size + 1)
+                                  : NULL;
+    if (text == NULL) {
+        return NULL;
+    }
+    memset(text, 0, sizeof *text);
+    atomic_init(&text->owner_count, 1);
+    text->size = size;
+    if (size > 0) {
+        memcpy(text->data, data, size);
+    }
+    text->data[size] = '\0';
+    if (!mark_lines(allocator, text)) {
+        grout_shared_text__drop(text);
+        return NULL;
+    }
+    return text;
+}
+
+grout_shared_text *grout_shared_text__share(const grout_allocator *allocator,
+                                            grout_shared_text *text) {
+    if (grout__get_allocator(text) != allocator) {
+        return grout_shared_text__new(allocator, text->data, text->size);
+    }
+    (void)atomic_fetch_add(&text->owner_count, 1);
+    return text;
+}
+
+void grout_shared_text__drop(grout_shared_text *text) {
+    if (text == NULL) {
+        return;
+    }
+    const uint32_t before = atomic_fetch_sub(&text->owner_count, 1);
+    GROUT_ASSERT(before > 0);
+    if (before == 1) {
+        grout__free(text->marks.items);
+        grout__free(text);
+    }
+}

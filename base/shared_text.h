@@ -1,0 +1,34 @@
+/*
+ * shared_text.h - the text of a file, which modules and lists of diagnostics own together.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It does not change. Who owns it may be in another OS thread than the others.
+ */
+#ifndef GROUT_BASE_SHARED_TEXT_H
+#define GROUT_BASE_SHARED_TEXT_H
+
+#include "array.h"
+
+#include <stdint.h>
+
+/* Whoever looks for a line goes through no more than these. */
+enum { GROUT_MARKED_LINES = 64 };
+
+typedef struct grout_shared_text {
+    _Atomic uint32_t owner_count;
+    size_t size;
+    GROUT_ARRAY(size_t) marks; /* where the lines 1, 1 + GROUT_MARKED_LINES, .. begin */
+    char data[];               /* and a NUL after it */
+} grout_shared_text;
+
+/* A copy of the bytes, with one owner; NULL without memory. */
+grout_shared_text *grout_shared_text__new(const grout_allocator *allocator, const char *data,
+                                          size_t size);
+/* One more owner: the same text, or a copy if that is from another allocator; NULL without memory.
+ */
+grout_shared_text *grout_shared_text__share(const grout_allocator *allocator,
+                                            grout_shared_text *text);
+/* An owner less; the last one frees it. Nothing for NULL. */
+void grout_shared_text__drop(grout_shared_text *text);
+
+#endif
