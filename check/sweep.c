@@ -7,6 +7,7 @@
  */
 #include "sweep.h"
 
+#include "goes_on.h"
 #include "invariant.h"
 #include "joined.h"
 #include "propose.h"
@@ -21,6 +22,7 @@ typedef struct sweep {
     grout_bytes text;
     grout_sizes sizes;
     grout_load base; /* of the first size that could be loaded; it outlives the report */
+    grout_load cut;  /* of the size at whose loading the end came: it is the last one */
     grout_joined joined;
     grout_reporter report;
     int exit_code; /* the worst of the sizes */
@@ -46,6 +48,26 @@ static void run_kernels(sweep *it, grout_session *own, const grout_load *load) {
     grout_work__run_kernels(own, load, true, &it->report);
 }
 
+/* The first load is kept, and has the names of all kernels. */
+static void keep_base(sweep *it, grout_load *load) {
+    if (it->base.bound == NULL) {
+        it->base = *load;
+        *load = (grout_load){0};
+    }
+    grout_report__get_not_begun(&it->report)->load = &it->base;
+}
+
+/* The end has come while a size was loaded: its kernels have their names from there, or, if it was
+ * not read, from another size. */
+static void note_not_begun(sweep *it, grout_session *own, grout_load *load) {
+    if (load->kernel_count > 0 && it->cut.symbolic == NULL) {
+        it->cut = *load;
+        *load = (grout_load){0};
+    }
+    grout_work__note_not_begun(own, it->cut.symbolic != NULL ? &it->cut : &it->base, true,
+                               &it->report);
+}
+
 /* The session of a size: its options with -D, its own diagnostics. */
 static void run_size(sweep *it, size_t index) {
     grout_session own = *it->session;
@@ -66,12 +88,11 @@ static void run_size(sweep *it, size_t index) {
     if (is_loaded) {
         run_kernels(it, &own, &load);
         grout_report__add_diags(&it->report);
+        keep_base(it, &load);
+    } else if (grout_diags__has_ended(own.diags)) {
+        note_not_begun(it, &own, &load);
     }
     it->exit_code = grout_work__get_worse(it->exit_code, grout_session__get_exit_code(&own));
-    if (is_loaded && it->base.bound == NULL) {
-        it->base = load;
-        load = (grout_load){0};
-    }
     it->report.session = it->session;
     it->report.load = &it->base;
     grout_load__deinit(&load);
@@ -93,6 +114,7 @@ static void say_size(const sweep *it, size_t index, grout_stage *stage) {
 static void run_sizes(sweep *it) {
     grout_stage stage;
     grout_stage__begin(&stage, it->session);
+    it->session->deadline->budget_end = it->session->budget_end;
     for (size_t i = 0; i < it->sizes.count; i++) {
         const char *end = find_end(it);
         if (end != NULL) {
@@ -109,6 +131,7 @@ static void run_sizes(sweep *it) {
         }
         run_size(it, i);
     }
+    it->session->deadline->budget_end = 0;
     grout_stage__end(&stage, it->session);
 }
 
@@ -175,6 +198,7 @@ int grout_sweep__run(grout_session *session, const char *path) {
     grout_report__deinit(&it.report);
     grout_joined__deinit(&it.joined);
     grout_load__deinit(&it.base);
+    grout_load__deinit(&it.cut);
     grout_sizes__deinit(&it.sizes);
     free(it.text.data);
     return exit_code;

@@ -5,6 +5,7 @@
 #include "comparing.h"
 #include "costs.h"
 #include "files.h"
+#include "goes_on.h"
 #include "invariant.h"
 #include "joined.h"
 #include "listing.h"
@@ -112,6 +113,11 @@ static void compare_results(const grout_comparing *comparing, const grout_argume
     }
 }
 
+static void note_interrupt(grout_session *session) {
+    grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                    "Ctrl-C or another signal ended the run: the report is incomplete");
+}
+
 /* What follows a run: statistics, outputs. */
 static void finish_run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, const grout_argument_set *arguments,
@@ -130,8 +136,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     }
     bool was_cut = outcome->status == GROUT_RUN_INTERRUPTED && outcome->cut == GROUT_CUT_INTERRUPT;
     if (was_cut || outcome->exploration_cut == GROUT_CUT_INTERRUPT) {
-        grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                        "Ctrl-C or another signal ended the run: the report is incomplete");
+        note_interrupt(session);
     }
 }
 
@@ -345,6 +350,14 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
     return is_done;
 }
 
+/* A kernel that was tried, in a load or alone out of it: it has an outcome, or a diagnostic says
+ * why it has none. */
+static void note_begun(const grout_load *load, grout_kernel_id kernel, grout_reporter *report) {
+    if (report->has_begun != NULL) {
+        report->has_begun[grout_load__get_whole_id(load, kernel)] = true;
+    }
+}
+
 static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, grout_reporter *report) {
     grout_argument_set arguments = {0};
@@ -352,6 +365,7 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         (void)run_launch(session, load, kernel, &arguments, &settings, report);
     }
+    note_begun(load, kernel, report);
     grout_report__add_diags(report);
     grout_argument_set__deinit(&arguments);
 }
@@ -371,20 +385,38 @@ static void run_alone(grout_session *session, const grout_load *load, grout_kern
     grout_load__give_back(&own);
 }
 
-/* Whether something says that nothing more is to run. */
+/* Whether something has said that nothing more is to run. */
 static bool is_over(const grout_session *session) {
     int so_far = grout_session__get_exit_code(session);
     return so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL;
 }
 
+/* Whether the next launch may begin: once the end has come it would show nothing. */
+static bool may_begin(grout_session *session, grout_reporter *report) {
+    if (is_over(session)) {
+        return false;
+    }
+    const grout_cut cut = grout_deadline__find_cut(session->deadline);
+    if (cut != GROUT_CUT_NONE) {
+        grout_report__note_incomplete(report);
+    }
+    if (cut == GROUT_CUT_INTERRUPT) {
+        note_interrupt(session);
+    }
+    return cut == GROUT_CUT_NONE;
+}
+
 /* What stands between two reports, and the time of the next. */
-static void begin_next(grout_session *session, bool with_checker, bool *is_first) {
+static void begin_next(grout_session *session, bool with_checker, bool *is_first,
+                       const grout_reporter *report) {
     if (!*is_first && with_checker && !session->is_quiet && !session->is_json &&
         !session->is_github) {
         grout_session__print(session, GROUT_STREAM_OUT, "\n");
     }
     *is_first = false;
-    grout_work__begin_budget(session);
+    if (report->joined == NULL) { /* a sweep has one for all its sizes */
+        grout_work__begin_budget(session);
+    }
 }
 
 /* The launches of the list, or of a kernel alone, until one does not come to its end: the next
@@ -394,17 +426,21 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
     grout_listing listing;
     bool goes_on = true;
     grout_listing__init(&listing, session, load, alone);
-    while (goes_on && !is_over(session)) {
+    while (goes_on) {
         grout_argument_set arguments = {0};
         grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
-        grout_kernel_id kernel = grout_listing__begin(&listing, &arguments, &settings);
+        grout_kernel_id kernel =
+            may_begin(session, report) ? grout_listing__begin(&listing, &arguments, &settings) : 0;
         goes_on = kernel != 0;
         if (goes_on) {
-            begin_next(session, with_checker, is_first);
+            begin_next(session, with_checker, is_first, report);
             goes_on = run_launch(session, load, kernel, &arguments, &settings, report) &&
                       grout_listing__end(&listing);
         }
-        if (!goes_on && grout_listing__has_more(&listing)) {
+        if (listing.number > 0) {
+            note_begun(load, grout_listing__get_kernel(&listing), report);
+        }
+        if (!goes_on && listing.number > 0 && grout_listing__has_more(&listing)) {
             grout_session__note(session, "the launches after it are not run\n");
         }
         grout_report__add_diags(report);
@@ -413,38 +449,81 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
     grout_listing__deinit(&listing);
 }
 
-/* Kernels that begin soon after the end of the time say of themselves that it was over. A remark
- * counts the others: 100,000 reports would take longer than the time did. */
-static bool may_begin(grout_session *session, const grout_load *load, size_t i,
-                      grout_reporter *report) {
-    static const double soon = 0.25; /* seconds */
-    const double end = session->deadline->timeout_end;
-    if (end == 0 || session->host->get_seconds(session->host->payload) < end + soon) {
-        return true;
-    }
-    report->is_incomplete = true;
-    grout_session__note(session, "%zu more kernels are not run: the time was over (--timeout)\n",
-                        load->kernel_count - i);
-    return false;
+/* Whether a kernel is run by itself. */
+static bool is_alone(const grout_load *load, grout_kernel_id kernel, bool is_listed) {
+    return !is_listed || !grout_listing__has_kernel(load, kernel);
 }
 
-void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
-                             grout_reporter *report) {
+/* Whether it is run at all: 'run' runs a list, and nothing beside it unless it is to be repeated.
+ */
+static bool is_due(const grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                   bool with_checker) {
+    const bool is_listed = grout_listing__is_wanted(session, load);
+    return with_checker || grout_listing__is_repeated(session) || !is_listed ||
+           !is_alone(load, kernel, is_listed);
+}
+
+/* What has kept the kernels from being begun that were not. */
+static const char *find_end(const grout_session *session) {
+    const grout_cut cut = grout_deadline__find_cut(session->deadline);
+    const bool is_interrupted = grout_session__get_exit_code(session) == GROUT_EXIT_INTERRUPTED;
+    return cut != GROUT_CUT_NONE ? grout_cut_get_text(cut)
+           : is_interrupted      ? grout_cut_get_text(GROUT_CUT_INTERRUPT)
+           : is_over(session)    ? grout_cut_get_text(GROUT_CUT_NONE)
+                                 : "a launch before did not come to its end";
+}
+
+void grout_work__note_not_begun(grout_session *session, const grout_load *load, bool with_checker,
+                                grout_reporter *report) {
+    grout_not_begun *it = grout_report__get_not_begun(report);
+    bool is_good = true;
+    for (size_t i = 0; i < load->kernel_count && is_good; i++) {
+        const grout_kernel_id kernel = load->kernels[i];
+        const bool has_begun = report->has_begun != NULL && report->has_begun[kernel];
+        if (!has_begun && is_due(session, load, kernel, with_checker)) {
+            is_good = grout_not_begun__add(it, kernel);
+        }
+    }
+    it->load = load;
+    it->because = it->kernels.count > 0 ? find_end(session) : NULL;
+    if (!is_good) {
+        (void)grout_diags_add_oom(session->diags);
+    }
+}
+
+static void run_all(grout_session *session, const grout_load *load, bool with_checker,
+                    grout_reporter *report) {
     bool is_listed = grout_listing__is_wanted(session, load);
     bool is_first = true;
-    for (size_t i = 0;
-         i < load->kernel_count && !is_over(session) && may_begin(session, load, i, report); i++) {
-        bool is_alone = !is_listed || !grout_listing__has_kernel(load, load->kernels[i]);
-        if (is_alone && grout_listing__is_repeated(session)) {
-            run_list(session, load, load->kernels[i], with_checker, &is_first, report);
-        } else if (is_alone && (with_checker || !is_listed)) {
-            begin_next(session, with_checker, &is_first);
-            run_alone(session, load, load->kernels[i], with_checker, report);
+    for (size_t i = 0; i < load->kernel_count && may_begin(session, report); i++) {
+        const grout_kernel_id kernel = load->kernels[i];
+        if (!is_alone(load, kernel, is_listed) || !is_due(session, load, kernel, with_checker)) {
+            continue;
+        }
+        if (grout_listing__is_repeated(session)) {
+            run_list(session, load, kernel, with_checker, &is_first, report);
+        } else {
+            begin_next(session, with_checker, &is_first, report);
+            run_alone(session, load, kernel, with_checker, report);
         }
     }
     if (is_listed) {
         run_list(session, load, 0, with_checker, &is_first, report);
     }
+}
+
+void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
+                             grout_reporter *report) {
+    bool *has_begun = calloc(grout_module_get_kernel_count(load->bound), sizeof *has_begun);
+    if (has_begun == NULL) {
+        (void)grout_diags_add_oom(session->diags);
+        return;
+    }
+    report->has_begun = has_begun;
+    run_all(session, load, with_checker, report);
+    grout_work__note_not_begun(session, load, with_checker, report);
+    report->has_begun = NULL;
+    free(has_begun);
 }
 
 int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
@@ -465,6 +544,8 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
         report.is_run = !with_checker;
         grout_work__run_kernels(session, &load, with_checker, &report);
+    } else if (grout_diags__has_ended(session->diags)) {
+        grout_work__note_not_begun(session, &load, with_checker, &report);
     }
     grout_report__finish(&report);
     int exit_code = grout_work__get_exit_code(session, &report);

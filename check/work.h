@@ -14,6 +14,10 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
 /* Runs the selected kernels of a file on the CPU, and its launch list, and reports them. */
 void grout_work__run_kernels(grout_session *session, const grout_load *load, bool with_checker,
                              grout_reporter *report);
+/* Notes which of them were not begun, of those that are run: all, if has_begun is NULL. The load
+ * outlives the report. */
+void grout_work__note_not_begun(grout_session *session, const grout_load *load, bool with_checker,
+                                grout_reporter *report);
 /* Begins the time of --budget. A budget that the user gives bounds the first run too; the default
  * only what comes on top. */
 void grout_work__begin_budget(grout_session *session);

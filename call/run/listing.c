@@ -76,7 +76,7 @@ static bool go_on(grout_listing *listing) {
     return true;
 }
 
-static grout_kernel_id get_kernel(const grout_listing *listing) {
+grout_kernel_id grout_listing__get_kernel(const grout_listing *listing) {
     return listing->kernel != 0 ? listing->kernel
                                 : grout_module_get_launch_kernel(listing->load->bound, listing->at);
 }
@@ -465,7 +465,7 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
     if (is_first) {
         drop_ledgers(listing);
     }
-    grout_kernel_id kernel = get_kernel(listing);
+    grout_kernel_id kernel = grout_listing__get_kernel(listing);
     if (!grout_argument_set__init(listing->session, &load->bindings, load->bound, kernel,
                                   arguments)) {
         return 0;
@@ -488,7 +488,7 @@ grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set 
 /* The launch once more, on copies, for those that may run beside it. */
 static bool fill_ledger(grout_listing *listing) {
     grout_session *session = listing->session;
-    grout_kernel_id kernel = get_kernel(listing);
+    grout_kernel_id kernel = grout_listing__get_kernel(listing);
     grout_launch_settings settings = grout_launch_settings__get(session, false);
     grout_ledger *ledger = grout_ledger_new(NULL, session->diags);
     grout_outcome outcome = {0};

@@ -54,6 +54,8 @@ void grout_listing__deinit(grout_listing *listing);
  */
 grout_kernel_id grout_listing__begin(grout_listing *listing, grout_argument_set *arguments,
                                      grout_launch_settings *settings);
+/* The kernel of the launch that runs, or ran last, or could not begin. */
+grout_kernel_id grout_listing__get_kernel(const grout_listing *listing);
 /* Whether more launches come after the one that runs, or ran last. */
 bool grout_listing__has_more(const grout_listing *listing);
 /* It has run to its end. False: diagnostics. */

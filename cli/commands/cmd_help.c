@@ -271,9 +271,10 @@ static const char markdown_ends[] =
     "is `time-limit` or\n`interrupted` instead. With `--expect` the time is for all files and "
     "their "
     "run lines together; what a run line says by itself is\nfor that run.\n"
-    "In a file of many kernels, those that begin soon after the end of the time are reported as "
-    "incomplete; a remark on stderr counts the others, which are not run, and\n"
-    "the verdict is `incomplete`.\n\n";
+    "Kernels of a file that the end came before are not begun. The verdict is then `incomplete`, "
+    "and the report names them: a remark on stderr, `not_begun`\n"
+    "in JSON ([report_schema.md](report_schema.md#coverage)), a notification in SARIF, an "
+    "annotation on GitHub, a list in the page of `--html`.\n\n";
 
 static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"

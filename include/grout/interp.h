@@ -151,8 +151,8 @@ typedef struct grout_launch {
     const grout_array_past *pasts;
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
-    /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
-     * false interrupts the run. May be NULL. */
+    /* Called every some operations, also of those that are prepared, and for each CTA, from the OS
+     * thread that makes or runs the machine; false interrupts the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
     /* What a debug_print says, without the last newline: a line, or several if an array has several
      * rows or the text has newlines. The first begins with the thread, those of an array with
@@ -195,7 +195,8 @@ typedef struct grout_run_stats {
 
 typedef struct grout_machine grout_machine;
 
-/* Prepares a launch: lowers the kernel to its plan, fills 'out' arrays. NULL: reasons in diags. */
+/* Prepares a launch: lowers the kernel to its plan, fills 'out' arrays. progress is asked there,
+ * too: what it interrupts is a machine whose run is over, interrupted. NULL: reasons in diags. */
 GROUT_API grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags);
 GROUT_API void grout_machine_free(grout_machine *machine);
 /* Runs at most max_steps more ops (0: to the end). */

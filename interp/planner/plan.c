@@ -16,7 +16,7 @@
 static void find_objects(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         grout_value_id first;
         uint32_t count = grout_op_get_made_objects(module, op, &first);
@@ -131,7 +131,7 @@ static void add_objects(grout_planner *planner) {
         planner->failed = true;
         return;
     }
-    find_objects(planner, planner->kernel->body);
+    find_objects(planner, planner->body);
     visit_objects(planner, count_scratch);
     grout_scope_plan *scope = grout_pool__at(&plan->scopes, index);
     scope->first_object = 1;
@@ -182,6 +182,7 @@ static bool begin_planner(grout_planner *planner) {
     planner->made = grout_heap__take(heap, objects * sizeof(grout_made));
     planner->op_begin = grout_heap__take(heap, ops * sizeof(uint32_t));
     planner->op_end = grout_heap__take(heap, ops * sizeof(uint32_t));
+    planner->op_at = grout_heap__take(heap, 2 * ops * sizeof(grout_op_id));
     planner->defined = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->last_use = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->decides = grout_heap__take(heap, values * sizeof(bool));
@@ -203,14 +204,14 @@ static bool begin_planner(grout_planner *planner) {
     planner->temporary.spans.item_size = sizeof(grout_span);
     planner->buffers.item_size = sizeof(uint32_t);
     return planner->made != NULL && planner->op_begin != NULL && planner->op_end != NULL &&
-           planner->defined != NULL && planner->last_use != NULL && planner->expire_next != NULL &&
-           planner->decides != NULL && planner->value_slots != NULL &&
-           planner->object_params != NULL && planner->object_elements != NULL &&
-           planner->object_is_shared != NULL && planner->object_uses != NULL &&
-           planner->object_is_watched != NULL && planner->object_is_ordered != NULL &&
-           planner->value_buffers != NULL && planner->value_is_widened != NULL &&
-           planner->ranges != NULL && planner->matters != NULL && planner->traced != NULL &&
-           planner->wraps != NULL;
+           planner->op_at != NULL && planner->defined != NULL && planner->last_use != NULL &&
+           planner->expire_next != NULL && planner->decides != NULL &&
+           planner->value_slots != NULL && planner->object_params != NULL &&
+           planner->object_elements != NULL && planner->object_is_shared != NULL &&
+           planner->object_uses != NULL && planner->object_is_watched != NULL &&
+           planner->object_is_ordered != NULL && planner->value_buffers != NULL &&
+           planner->value_is_widened != NULL && planner->ranges != NULL &&
+           planner->matters != NULL && planner->traced != NULL && planner->wraps != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -221,6 +222,7 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->made, objects * sizeof(grout_made));
     grout_heap__give(heap, planner->op_begin, ops * sizeof(uint32_t));
     grout_heap__give(heap, planner->op_end, ops * sizeof(uint32_t));
+    grout_heap__give(heap, planner->op_at, 2 * ops * sizeof(grout_op_id));
     grout_heap__give(heap, planner->defined, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->last_use, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->decides, values * sizeof(bool));
@@ -258,8 +260,11 @@ static void lower_kernel(grout_planner *planner) {
         return;
     }
     grout_planner__find_wraps(planner);
-    grout_planner__lower_block(planner, planner->kernel->body);
-    uint32_t index = grout_pool__take(&plan->insts, plan->heap);
+    if (planner->failed) {
+        return;
+    }
+    grout_planner__lower_block(planner, planner->body);
+    uint32_t index = planner->failed ? 0 : grout_pool__take(&plan->insts, plan->heap);
     if (index == 0) {
         planner->failed = true;
         return;
@@ -322,7 +327,16 @@ static void report_failure(const grout_planner *planner, grout_diags *diags) {
     }
 }
 
-grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
+static bool goes_on(void *payload) {
+    const grout_planner *planner = payload;
+    const grout_launch *launch = planner->launch;
+    const grout_progress progress = {.ctas_total = planner->plan->cta_count};
+    return launch->progress(launch->payload, &progress);
+}
+
+/* A plan of the body alone; NULL: it failed, or (*is_cut_out) the launch's progress has said so. */
+static grout_plan *plan_body(const grout_launch *launch, grout_block_id body, grout_heap *heap,
+                             grout_diags *diags, bool *is_cut_out) {
     grout_plan *plan = grout_heap__take(heap, sizeof *plan);
     if (plan == NULL) {
         grout_diags_add_oom(diags);
@@ -338,10 +352,13 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     grout_planner planner = {.plan = plan,
                              .module = launch->module,
                              .kernel = grout_module_get_kernel(launch->module, launch->kernel),
+                             .body = body,
                              .launch = launch,
                              .diags = diags,
+                             .pulse = {.goes_on = goes_on},
                              .split = -1,
                              .rows_of = UINT32_MAX};
+    planner.pulse.payload = &planner;
     if (begin_planner(&planner)) {
         lower_kernel(&planner);
     } else {
@@ -359,10 +376,28 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
                           can_differ && planner.has_gmem_commit ? plan->shape.cta_count : 0);
     }
     plan->entry_registers = grout_kernel_get_entry_registers(plan->module, plan->kernel);
+    *is_cut_out = planner.pulse.is_over;
     if (planner.failed) {
         report_failure(&planner, diags);
         grout_plan__free(plan);
         return NULL;
+    }
+    return plan;
+}
+
+/* What progress interrupts is a launch all the same, of which nothing runs: whoever made it learns
+ * that from its run, as of one that is interrupted there. */
+grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
+    const grout_block_id body = grout_module_get_kernel(launch->module, launch->kernel)->body;
+    bool is_cut = false;
+    grout_plan *plan = plan_body(launch, body, heap, diags, &is_cut);
+    if (is_cut) {
+        bool is_again = false; /* there is nothing to ask about */
+        grout_plan__free(plan);
+        plan = plan_body(launch, 0, heap, diags, &is_again);
+    }
+    if (plan != NULL) {
+        plan->is_cut = is_cut;
     }
     return plan;
 }

@@ -26,7 +26,7 @@ static bool get_object(const grout_planner *planner, const grout_op *op, grout_o
 static void scan_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         grout_object_id object;
         if (is_ordered(planner, op) && get_object(planner, op, &object)) {
@@ -39,7 +39,7 @@ static void scan_block(grout_planner *planner, grout_block_id block) {
 }
 
 void grout_planner__scan_atomics(grout_planner *planner) {
-    scan_block(planner, planner->kernel->body);
+    scan_block(planner, planner->body);
 }
 
 void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op) {

@@ -335,7 +335,7 @@ grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first
     add_inputs(planner, state.head, first, end);
     find_widened(planner, first, end);
     planner->chain_end = planner->op_begin[last];
-    for (grout_op_id id = first; id != end && !planner->failed;
+    for (grout_op_id id = first; id != end && grout_planner__goes_on(planner);
          id = grout_module_get_op(module, id)->next) {
         grout_planner__lower_op(planner, id);
         if (!planner->failed) {

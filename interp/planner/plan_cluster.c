@@ -201,7 +201,7 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
 static void scan_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         scan_op(planner, op);
         for (uint32_t i = 0; i < op->block_count; i++) {
@@ -229,7 +229,7 @@ void grout_planner__scan(grout_planner *planner) {
     plan->runner_count = plan->shape.thread_count;
     plan->order.owners = 1;
     plan->has_exit_sync = grout_kernel_has_exit_sync(planner->module, plan->kernel);
-    scan_block(planner, kernel->body);
+    scan_block(planner, planner->body);
     plan->lane_count = plan->shape.thread_count * plan->shape.lanes_per_thread;
     plan->actor_count = plan->shape.thread_count;
     if (plan->shape.lanes_per_thread > 1) {

@@ -16,9 +16,10 @@ typedef struct enclosing_loop {
 static void number_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         planner->op_begin[id] = ++planner->position;
+        planner->op_at[planner->position] = id;
         for (uint32_t i = 0; i < op->result_count; i++) {
             planner->defined[op->first_result + i] = planner->position;
         }
@@ -30,6 +31,7 @@ static void number_block(grout_planner *planner, grout_block_id block) {
             number_block(planner, op->first_block + i);
         }
         planner->op_end[id] = op->block_count > 0 ? ++planner->position : planner->position;
+        planner->op_at[planner->position] = id;
     }
 }
 
@@ -100,7 +102,7 @@ static void join_carries(grout_planner *planner, grout_op_id id) {
 static void use_block(grout_planner *planner, grout_block_id block, const enclosing_loop *loop) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         uint32_t at_least = op->block_count > 0 ? planner->op_end[id] : planner->op_begin[id];
         /* Its result may take an operand's place, unless somebody looks at both. */
@@ -121,7 +123,7 @@ static void use_block(grout_planner *planner, grout_block_id block, const enclos
 static void join_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         if (is_loop(op)) {
             join_carries(planner, id);
@@ -134,9 +136,12 @@ static void join_block(grout_planner *planner, grout_block_id block) {
 
 bool grout_planner__find_lives(grout_planner *planner) {
     uint32_t value_count = grout_module_get_value_count(planner->module);
-    number_block(planner, planner->kernel->body);
-    use_block(planner, planner->kernel->body, NULL);
-    join_block(planner, planner->kernel->body);
+    number_block(planner, planner->body);
+    use_block(planner, planner->body, NULL);
+    join_block(planner, planner->body);
+    if (planner->failed) {
+        return false;
+    }
     planner->position_count = planner->position + 2;
     planner->expire_first =
         grout_heap__take(planner->plan->heap, planner->position_count * sizeof(uint32_t));

@@ -601,7 +601,7 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0 && !planner->failed; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         grout_op_id last = grout_planner__lower_chain(planner, id);
         if (last != 0) {
             id = last;

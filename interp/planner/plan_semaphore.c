@@ -11,7 +11,7 @@
 static void watch_block(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         grout_view view;
         if (grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL &&
@@ -25,7 +25,7 @@ static void watch_block(grout_planner *planner, grout_block_id block) {
 }
 
 void grout_planner__find_watched(grout_planner *planner) {
-    watch_block(planner, planner->kernel->body);
+    watch_block(planner, planner->body);
 }
 
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id) {
@@ -37,7 +37,7 @@ void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id) {
     int64_t count = grout_type_get_count(grout_object_get_type(planner->module, id));
     const bool keeps_all = planner->object_is_watched[id];
     planner->object_elements[id] = grout_plan__get_semaphore_count(planner->plan);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && grout_planner__goes_on(planner); i++) {
         uint32_t index = grout_pool__take(pool, planner->plan->heap);
         if (index == 0) {
             planner->failed = true;

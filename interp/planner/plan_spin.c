@@ -81,25 +81,17 @@ static void mark_handed_on(marker *m, const grout_op *op) {
     }
 }
 
-static void mark_block(marker *m, grout_block_id block) {
-    const grout_module *module = m->planner->module;
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
-        const grout_op *op = grout_module_get_op(module, id);
-        const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-        if (op->block_count > 0) {
-            mark_operands(m, op, 0, grout_op_get_region((grout_opcode)op->opcode)->lead_operands);
-            mark_handed_on(m, op);
-            for (uint32_t i = 0; i < op->block_count; i++) {
-                mark_block(m, op->first_block + i);
-            }
-        } else if (info->rule == GROUT_RULE_YIELD || info->effect_row == GROUT_EFFECT_ROW_HINT) {
-            continue; /* mark_handed_on; and how long a delay is changes nothing */
-        } else if (grout_effect_row_get_class((grout_effect_row)info->effect_row) !=
-                       GROUT_EFFECT_PURE ||
-                   decides_any(m, op)) {
-            mark_operands(m, op, 0, op->operand_count);
-        }
+static void mark_op(marker *m, const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    if (op->block_count > 0) {
+        mark_operands(m, op, 0, grout_op_get_region((grout_opcode)op->opcode)->lead_operands);
+        mark_handed_on(m, op);
+    } else if (info->rule == GROUT_RULE_YIELD || info->effect_row == GROUT_EFFECT_ROW_HINT) {
+        return; /* mark_handed_on; and how long a delay is changes nothing */
+    } else if (grout_effect_row_get_class((grout_effect_row)info->effect_row) !=
+                   GROUT_EFFECT_PURE ||
+               decides_any(m, op)) {
+        mark_operands(m, op, 0, op->operand_count);
     }
 }
 
@@ -119,16 +111,18 @@ static grout_op_id find_outermost(const grout_planner *planner, grout_op_id id) 
 
 /* The outermost loop: an actor that goes round in an inner one may leave it and come again. */
 static void find_deciding(grout_planner *planner, grout_op_id loop) {
-    const grout_op *op = grout_module_get_op(planner->module, loop);
-    marker m = {.planner = planner};
+    marker m = {.planner = planner, .has_changed = true};
     memset(planner->decides, 0, grout_module_get_value_count(planner->module));
-    do {
+    while (m.has_changed && !planner->failed) {
         m.has_changed = false;
-        mark_handed_on(&m, op);
-        for (uint32_t i = 0; i < op->block_count; i++) {
-            mark_block(&m, op->first_block + i);
+        /* Backwards, as it goes from uses to what they use; an op with blocks on both sides of
+         * them.
+         */
+        for (uint32_t at = planner->op_end[loop];
+             at >= planner->op_begin[loop] && grout_planner__goes_on(planner); at--) {
+            mark_op(&m, grout_module_get_op(planner->module, planner->op_at[at]));
         }
-    } while (m.has_changed);
+    }
     planner->decides_in = loop;
 }
 
@@ -169,10 +163,12 @@ static void mark_results(marker *m, const grout_op *op) {
 
 /* Marks what comes of marked values in a block. Whether one decides more than the condition of the
  * loop whose condition is in the block 'own'. */
-static bool follow_block(marker *m, grout_block_id block, grout_block_id own) {
-    const grout_module *module = m->planner->module;
+static bool follow_block(grout_planner *planner, marker *m, grout_block_id block,
+                         grout_block_id own) {
+    const grout_module *module = planner->module;
     bool decides = false;
-    for (grout_op_id id = grout_module_get_block(module, block)->first; id != 0 && !decides;) {
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    while (id != 0 && !decides && grout_planner__goes_on(planner)) {
         const grout_op *op = grout_module_get_op(module, id);
         const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
         const bool is_used = uses_any(m, op, op->operand_count);
@@ -187,7 +183,7 @@ static bool follow_block(marker *m, grout_block_id block, grout_block_id own) {
                       info->effect_row != GROUT_EFFECT_ROW_HINT;
         }
         for (uint32_t i = 0; i < op->block_count && !decides; i++) {
-            decides = follow_block(m, op->first_block + i, own);
+            decides = follow_block(planner, m, op->first_block + i, own);
         }
         id = op->next;
     }
@@ -211,10 +207,10 @@ bool grout_planner__tells_more(grout_planner *planner, grout_op_id op) {
     memset(planner->decides, 0, grout_module_get_value_count(planner->module));
     planner->decides_in = 0;
     mark_results(&m, grout_module_get_op(planner->module, op));
-    while (m.has_changed && !decides) {
+    while (m.has_changed && !decides && !planner->failed) {
         m.has_changed = false;
         for (uint32_t i = 0; i < loop->block_count && !decides; i++) {
-            decides = follow_block(&m, loop->first_block + i, find_condition(planner, op));
+            decides = follow_block(planner, &m, loop->first_block + i, find_condition(planner, op));
         }
     }
     return decides;
@@ -246,7 +242,7 @@ void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_o
     }
     grout_planner__get_inst(planner, inst)->first_decider =
         grout_plan__get_next(&planner->plan->deciders);
-    for (uint32_t value = 1; value < value_count && !planner->failed; value++) {
+    for (uint32_t value = 1; value < value_count && grout_planner__goes_on(planner); value++) {
         const grout_slot *slot = &planner->value_slots[value];
         if (planner->decides[value] && planner->defined[value] != 0 &&
             planner->defined[value] <= position && planner->last_use[value] > position &&

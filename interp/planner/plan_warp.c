@@ -51,7 +51,7 @@ static void capture_operand(grout_planner *planner, uint32_t fork, const grout_o
 static void capture_block(grout_planner *planner, uint32_t fork, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0 && !planner->failed; id = grout_module_get_op(module, id)->next) {
+    for (; id != 0 && grout_planner__goes_on(planner); id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         for (uint32_t i = 0; i < op->operand_count; i++) {
             capture_operand(planner, fork, grout_module_get_operand(module, op, i));

@@ -422,19 +422,30 @@ static bool hand_on(const grout_planner *planner, bool *marks, const grout_op *o
 
 typedef bool visit_op(grout_planner *planner, grout_op_id id, const grout_op *op);
 
-/* All ops of a block and inside it, in the order of the text; whether a visit said so. */
-static bool visit_block(grout_planner *planner, grout_block_id block, visit_op *visit) {
-    const grout_module *module = planner->module;
+/* All ops in the order of the text, an op with blocks before them; whether a visit said so. */
+static bool visit_once(grout_planner *planner, visit_op *visit) {
     bool is_any = false;
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
-        const grout_op *op = grout_module_get_op(module, id);
-        is_any |= visit(planner, id, op);
-        for (uint32_t i = 0; i < op->block_count; i++) {
-            is_any |= visit_block(planner, op->first_block + i, visit);
+    for (uint32_t at = 1; at <= planner->position && grout_planner__goes_on(planner); at++) {
+        const grout_op_id id = planner->op_at[at];
+        if (planner->op_begin[id] == at) {
+            is_any |= visit(planner, id, grout_module_get_op(planner->module, id));
         }
     }
     return is_any;
+}
+
+/* Visits all ops until none says that it has changed anything: forwards or backwards, as what they
+ * hand on goes, and an op with blocks on both sides of them. So a pass more is for loops alone,
+ * whose carries go round. */
+static void visit_until_settled(grout_planner *planner, visit_op *visit, bool is_back) {
+    bool has_changed = true;
+    while (has_changed && !planner->failed) {
+        has_changed = false;
+        for (uint32_t i = 1; i <= planner->position && grout_planner__goes_on(planner); i++) {
+            const grout_op_id id = planner->op_at[is_back ? planner->position + 1 - i : i];
+            has_changed |= visit(planner, id, grout_module_get_op(planner->module, id));
+        }
+    }
 }
 
 static bool begin_op(grout_planner *planner, grout_op_id id, const grout_op *op) {
@@ -505,16 +516,12 @@ static void begin_ranges(grout_planner *planner) {
 }
 
 void grout_planner__find_wraps(grout_planner *planner) {
-    const grout_block_id body = planner->kernel->body;
     begin_ranges(planner);
-    if (!planner->plan->has_masks || !visit_block(planner, body, begin_op)) {
-        return;
+    if (planner->plan->has_masks && visit_once(planner, begin_op)) {
+        visit_until_settled(planner, mark_what_matters, true);
+        visit_until_settled(planner, mark_traced, false);
+        (void)visit_once(planner, number);
     }
-    while (visit_block(planner, body, mark_what_matters)) {
-    }
-    while (visit_block(planner, body, mark_traced)) {
-    }
-    visit_block(planner, body, number);
 }
 
 bool grout_planner__is_traced(const grout_planner *planner, const grout_op *op) {

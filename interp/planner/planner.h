@@ -8,6 +8,9 @@
 
 #include "plan.h"
 
+#include "goes_on.h"
+#include "pulse.h"
+
 #include "grout/verify.h"
 
 /* Free bytes of the registers. */
@@ -31,17 +34,20 @@ typedef struct grout_planner {
     grout_plan *plan;
     const grout_module *module;
     const grout_kernel *kernel;
+    grout_block_id body; /* the kernel's; 0: nothing is planned of it */
     const grout_launch *launch;
     grout_diags *diags;
+    grout_pulse pulse;    /* asks the launch's progress, if it has one; else the list is asked */
     bool has_gmem_commit; /* the kernel has a commit_gmem */
     bool failed;          /* without memory, or refused */
-    bool is_refused;      /* a diagnostic says why */
+    bool is_refused;      /* a diagnostic says why, or the end has come */
     /* plan.c */
     grout_made *made; /* in the order of the text */
     uint32_t made_count;
     /* plan_live.c: positions count ops in the order of the text, begin and end of each */
     uint32_t position;
     uint32_t *op_begin, *op_end;  /* by op */
+    grout_op_id *op_at;           /* by position */
     uint32_t *defined, *last_use; /* by value */
     uint32_t *expire_next;        /* by value: others that end at the same position */
     uint32_t *expire_first;       /* by position */
@@ -81,6 +87,18 @@ typedef struct grout_planner {
     bool is_by_rows; /* and its product is, as that of a grout_product_plan */
     grout_wgmma wgmma;
 } grout_planner;
+
+/* Whether planning goes on: each loop asks that a long kernel makes long, about an operation. */
+static inline bool grout_planner__goes_on(grout_planner *planner) {
+    enum { OP_WORK = 16 };
+    const bool has_progress = planner->launch->progress != NULL;
+    if (!planner->failed &&
+        !(has_progress ? grout_pulse__goes_on(&planner->pulse, OP_WORK)
+                       : grout_diags__goes_on(planner->diags, "the launch was prepared"))) {
+        planner->failed = planner->is_refused = true;
+    }
+    return !planner->failed;
+}
 
 /* Bytes of a thread's registers, of its accumulators, of the buffers of a chain: offsets have 32
  * bits. */

@@ -331,6 +331,9 @@ static grout_run_status run(grout_machine *machine, uint64_t max_steps, grout_di
     if (machine->run.is_over) {
         return machine->run.status;
     }
+    if (machine->plan->is_cut) {
+        return end_run(machine, GROUT_RUN_INTERRUPTED, diags);
+    }
     grout_run_status status;
     if (machine->launch.track_non_finite && !machine->has_looked) {
         machine->has_looked = true;

@@ -214,7 +214,7 @@ static bool run_cluster(grout_machine *machine, int64_t index) {
 
 static bool run_clusters(worker *own) {
     own->machine = grout_machine_new(&own->launch, own->diags);
-    if (own->machine == NULL || !grout_claims__add(own->machine)) {
+    if (own->machine == NULL || own->machine->plan->is_cut || !grout_claims__add(own->machine)) {
         return false;
     }
     bool is_good = true;

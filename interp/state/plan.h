@@ -346,6 +346,7 @@ typedef struct grout_plan {
     const grout_module *module;
     grout_kernel_id kernel;
     grout_heap *heap;
+    bool is_cut;    /* progress has interrupted the planning: there is nothing to run */
     bool has_masks; /* registers carry masks of undefined elements */
     grout_clock_shape shape;
     grout_order order;

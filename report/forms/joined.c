@@ -68,6 +68,9 @@ void grout_joined__deinit(grout_joined *joined) {
     grout__free(joined->found.items);
     grout_lookup__deinit(&joined->by_identity);
     grout__free(joined->launches.items);
+    for (size_t i = 0; joined->results != NULL && i < joined->sizes->count; i++) {
+        grout_not_begun__deinit(&joined->results[i].not_begun);
+    }
     free(joined->results);
     free(joined->kernels);
     *joined = (grout_joined){0};
@@ -431,6 +434,17 @@ static const grout_joined_launch *find_launch(const grout_joined *joined, grout_
     return NULL;
 }
 
+/* Why a kernel has no launch at a size. */
+static void add_no_launch(const grout_joined_size *result, grout_kernel_id kernel,
+                          grout_text *out) {
+    const char *why = grout_not_begun__has(&result->not_begun, kernel) ? result->not_begun.because
+                                                                       : result->skipped;
+    grout_text_add(out, ": %s%s\n", why == NULL ? "" : "not run: ",
+                   why != NULL          ? why
+                   : result->is_invalid ? "invalid"
+                                        : "not run");
+}
+
 /* "  K=64: clean; grid(m=1); holds for this schedule: ..." */
 static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t size, bool all_hold,
                      grout_text *out) {
@@ -439,10 +453,7 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
     grout_text_add(out, "  ");
     grout_sizes__describe(joined->sizes, size, out);
     if (launch == NULL) {
-        grout_text_add(out, ": %s%s\n", result->skipped == NULL ? "" : "not run: ",
-                       result->skipped != NULL ? result->skipped
-                       : result->is_invalid    ? "invalid"
-                                               : "not run");
+        add_no_launch(result, kernel, out);
         return;
     }
     grout_text_add(out, ": ");

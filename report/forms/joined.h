@@ -42,7 +42,8 @@ typedef struct grout_joined_launch {
 } grout_joined_launch;
 
 typedef struct grout_joined_size {
-    const char *skipped; /* why it was not run; NULL: it was */
+    const char *skipped;       /* why it was not run; NULL: it was */
+    grout_not_begun not_begun; /* of its kernels, if it was */
     bool has_error, has_lowered, is_incomplete, is_invalid;
 } grout_joined_size;
 

@@ -73,9 +73,16 @@ static json_t *make_size(const grout_joined *joined, size_t index) {
     const grout_joined_size *size = &joined->results[index];
     bool holds = false;
     json_t *kernels = make_kernels(joined, index, &holds);
-    return json_pack("{s:o,s:s,s:b,s:s,s:o}", "binding", make_binding(joined->sizes, index),
-                     "verdict", grout_joined__get_verdict(size), "holds_for_every_schedule", holds,
-                     "not_run", size->skipped == NULL ? "" : size->skipped, "kernels", kernels);
+    json_t *made =
+        json_pack("{s:o,s:s,s:b,s:s,s:o}", "binding", make_binding(joined->sizes, index), "verdict",
+                  grout_joined__get_verdict(size), "holds_for_every_schedule", holds, "not_run",
+                  size->skipped == NULL ? "" : size->skipped, "kernels", kernels);
+    if (made != NULL && size->not_begun.because != NULL &&
+        json_object_set_new(made, "not_begun", grout_not_begun__make_json(&size->not_begun)) != 0) {
+        json_decref(made);
+        return NULL;
+    }
+    return made;
 }
 
 static json_t *make_whole(const grout_reporter *report, grout_kernel_id kernel) {

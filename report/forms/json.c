@@ -10,8 +10,9 @@
 
 struct grout_json {
     json_t *findings, *silenced, *kernels;
-    json_t *sweep; /* NULL: there is one size */
-    bool failed;   /* no memory */
+    json_t *sweep;     /* NULL: there is one size */
+    json_t *not_begun; /* NULL: all kernels were begun */
+    bool failed;       /* no memory */
 };
 
 grout_json *grout_json__new(void) {
@@ -30,6 +31,7 @@ void grout_json__free(grout_json *json) {
         json_decref(json->silenced);
         json_decref(json->kernels);
         json_decref(json->sweep);
+        json_decref(json->not_begun);
         free(json);
     }
 }
@@ -389,6 +391,11 @@ void grout_json__take_size(grout_json *json, json_t *size) {
     append(json, json->sweep, size);
 }
 
+void grout_json__take_not_begun(grout_json *json, json_t *not_begun) {
+    json->failed = json->failed || not_begun == NULL;
+    json->not_begun = not_begun;
+}
+
 static json_t *make_coverage(grout_json *json, const grout_load *load) {
     json_t *coverage = json_object(), *defines = json_object();
     const json_t *binding = json_object_get(json_array_get(json->sweep, 0), "binding");
@@ -409,6 +416,9 @@ static json_t *make_coverage(grout_json *json, const grout_load *load) {
     set_text(json, coverage, "file", load->name);
     set(json, coverage, "defines", defines);
     set(json, coverage, "kernels", json_incref(json->kernels));
+    if (json->not_begun != NULL) {
+        set(json, coverage, "not_begun", json_incref(json->not_begun));
+    }
     set_text(json, coverage, "not_modelled", "differences between the lanes of a thread");
     return coverage;
 }
@@ -431,11 +441,26 @@ json_t *grout_json__make_report(grout_json *json, const grout_load *load, const 
     return root;
 }
 
+/* The bytes here that are ASCII and never steer anything: nearly all of a report. */
+static size_t count_harmless(const char *text) {
+    size_t size = 0;
+    while ((text[size] >= ' ' && text[size] <= '~' && text[size] != '#') || text[size] == '\n') {
+        size++;
+    }
+    return size;
+}
+
 /* Text of JSON without what steers a terminal or the log of a workflow, which it is dumped to all
  * the same: as escapes, so the values stay what they are. */
 static void add_harmless(grout_text *out, const char *text) {
     for (const char *at = text; *at != '\0';) {
-        size_t size = 1;
+        size_t size = count_harmless(at);
+        if (size > 0) {
+            grout_text_add_bytes(out, at, size);
+            at += size;
+            continue;
+        }
+        size = 1;
         while (((unsigned char)at[size] & 0xc0) == 0x80) {
             size++; /* jansson writes UTF-8 */
         }

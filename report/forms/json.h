@@ -29,6 +29,8 @@ struct json_t *grout_json__make_not_reached(grout_json *json, const grout_reach 
 void grout_json__take_finding(grout_json *json, struct json_t *finding);
 void grout_json__take_kernel(grout_json *json, struct json_t *kernel);
 void grout_json__take_size(grout_json *json, struct json_t *size);
+/* The kernels that were not begun, if there are any (not_begun.h). */
+void grout_json__take_not_begun(grout_json *json, struct json_t *not_begun);
 
 /* The whole object, which the caller frees; NULL without memory. */
 struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,

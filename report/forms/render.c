@@ -24,19 +24,30 @@ static void add_escaped(grout_text *out, const char *text, bool is_property) {
 }
 
 /* ::error file=..,line=..,col=..,title=..::message */
-static void add_annotation(const grout_diag *diag, grout_text *out) {
-    grout_text_add(out, "::%s ",
-                   diag->severity == GROUT_SEVERITY_ERROR     ? "error"
-                   : diag->severity == GROUT_SEVERITY_WARNING ? "warning"
-                                                              : "notice");
-    if (diag->place.file != NULL) {
+static void begin_annotation(const char *word, grout_place place, const char *title,
+                             const char *message, grout_text *out) {
+    grout_text_add(out, "::%s ", word);
+    if (place.file != NULL) {
         grout_text_add(out, "file=");
-        add_escaped(out, diag->place.file, true);
-        grout_text_add(out, ",line=%u,col=%u,endColumn=%u,", diag->place.line, diag->place.column,
-                       diag->place.column + diag->place.length);
+        add_escaped(out, place.file, true);
+        grout_text_add(out, ",line=%u,col=%u,endColumn=%u,", place.line, place.column,
+                       place.column + place.length);
     }
-    grout_text_add(out, "title=%s::", grout_diag_get(diag->code)->text);
-    add_escaped(out, diag->message, false);
+    grout_text_add(out, "title=%s::", title);
+    add_escaped(out, message, false);
+}
+
+void grout_report__annotate(grout_place place, const char *title, const char *message,
+                            grout_text *out) {
+    begin_annotation("error", place, title, message, out);
+    grout_text_add(out, "\n");
+}
+
+static void add_annotation(const grout_diag *diag, grout_text *out) {
+    begin_annotation(diag->severity == GROUT_SEVERITY_ERROR     ? "error"
+                     : diag->severity == GROUT_SEVERITY_WARNING ? "warning"
+                                                                : "notice",
+                     diag->place, grout_diag_get(diag->code)->text, diag->message, out);
     for (uint32_t i = 0; i < diag->note_count; i++) {
         const grout_note *note = &diag->notes[i];
         grout_text_add(out, "%%0A");

@@ -40,6 +40,7 @@ void grout_report__deinit(grout_reporter *report) {
         json_decref(report->differences.items[i].facts);
     }
     grout__free(report->differences.items);
+    grout_not_begun__deinit(&report->not_begun);
     *report = (grout_reporter){0};
 }
 
@@ -188,6 +189,19 @@ static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
     grout_json__take_kernel(report->json, object);
 }
 
+void grout_report__note_incomplete(grout_reporter *report) {
+    struct grout_joined *joined = report->joined;
+    report->is_incomplete = true;
+    if (joined != NULL) {
+        joined->results[joined->at].is_incomplete = true;
+    }
+}
+
+grout_not_begun *grout_report__get_not_begun(grout_reporter *report) {
+    struct grout_joined *joined = report->joined;
+    return joined != NULL ? &joined->results[joined->at].not_begun : &report->not_begun;
+}
+
 void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
     GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
@@ -333,6 +347,9 @@ static void print_facts(grout_reporter *report) {
     grout_session *session = report->session;
     grout_text text = {0};
     const char *verdict = grout_report__get_verdict(report);
+    if (report->not_begun.because != NULL) {
+        grout_json__take_not_begun(report->json, grout_not_begun__make_json(&report->not_begun));
+    }
     json_t *facts = grout_json__make_report(report->json, report->load, verdict);
     if (grout_options__has(&session->options, GROUT_OPTION_HTML) && !write_page(report, facts)) {
         add_own_diags(report);
@@ -356,6 +373,24 @@ static void print_facts(grout_reporter *report) {
     json_decref(facts);
 }
 
+/* An annotation, or a remark: JSON alone is on stdout. */
+static void say_not_begun(const grout_reporter *report) {
+    grout_text words = {0}, line = {0};
+    grout_not_begun__describe(&report->not_begun, &words);
+    const char *text = words.data == NULL ? "" : words.data;
+    if (report->session->is_github) {
+        const grout_load *load = report->not_begun.load;
+        const grout_kernel *first =
+            grout_module_get_kernel(load->symbolic, report->not_begun.kernels.items[0]);
+        grout_report__annotate(grout_module_get_place(load->symbolic, first->loc), "not-begun",
+                               text, &line);
+        grout_session__flush(report->session, GROUT_STREAM_OUT, &line);
+    } else {
+        grout_session__note(report->session, "%s\n", text);
+    }
+    grout_text_free(&words);
+}
+
 void grout_report__finish(grout_reporter *report) {
     grout_text text = {0};
     if (report->session->is_verbose) {
@@ -364,6 +399,9 @@ void grout_report__finish(grout_reporter *report) {
     }
     if (report->joined != NULL) {
         grout_joined__print(report);
+    }
+    if (report->not_begun.because != NULL) {
+        say_not_begun(report);
     }
     if (report->json != NULL) {
         print_facts(report);

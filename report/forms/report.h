@@ -6,6 +6,7 @@
 #include "followers.h"
 #include "json.h"
 #include "launch.h"
+#include "not_begun.h"
 #include "silence.h"
 
 struct grout_joined;
@@ -31,7 +32,10 @@ typedef struct grout_reporter {
     uint64_t folded_errors, folded_warnings; /* of them: listed under what they follow from */
     uint64_t lowered_count;                  /* of the warnings: errors but for --severity */
     bool is_incomplete, is_invalid;
-    bool is_run; /* without the checker: warnings are notes, not the answer */
+    bool is_run;     /* without the checker: warnings are notes, not the answer */
+    bool *has_begun; /* by kernel, while the kernels of a load are run; borrowed; NULL: nobody asks
+                      */
+    grout_not_begun not_begun; /* without --sweep, where each size has its own */
     uint64_t total_shown;
     grout_lookup shown;        /* identities of the findings of the exploration that is reported */
     grout_followers followers; /* of the run that is reported */
@@ -57,6 +61,10 @@ void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome);
 /* The session's new diagnostics: why a kernel is invalid, or could not be run. */
 void grout_report__add_diags(grout_reporter *report);
+/* Notes that something is not known: of the size that runs now, if there are several. */
+void grout_report__note_incomplete(grout_reporter *report);
+/* Where the kernels are kept that were not begun: of the size that runs now, or of all. */
+grout_not_begun *grout_report__get_not_begun(grout_reporter *report);
 /* Prints what has been kept back: the JSON object. */
 void grout_report__finish(grout_reporter *report);
 /* "clean", "warning" (there is an error that --severity lowered), "error", "incomplete" or

@@ -321,9 +321,31 @@ static void add_results(writer *w, json_t *results, const json_t *findings) {
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
-static json_t *make_run(writer *w, const json_t *report) {
+/* What kept kernels from being looked at. */
+static json_t *make_notifications(writer *w, const json_t *not_begun) {
+    json_t *list = json_array(), *notification = json_object();
+    grout_text text = {0};
+    grout_not_begun__describe_json(not_begun, &text);
+    set(w, notification, "level", json_string("error"));
+    set(w, notification, "message", make_message(w, text.data == NULL ? "" : text.data));
+    append(w, list, notification);
+    grout_text_free(&text);
+    return list;
+}
+
+static json_t *make_invocation(writer *w, const json_t *report) {
     const char *verdict = get_text(report, "verdict");
-    bool is_whole = grout_summary__is_good(verdict) || strcmp(verdict, "error") == 0;
+    const bool is_whole = grout_summary__is_good(verdict) || strcmp(verdict, "error") == 0;
+    const json_t *not_begun = json_object_get(json_object_get(report, "coverage"), "not_begun");
+    json_t *invocation = json_object();
+    set(w, invocation, "executionSuccessful", json_boolean(is_whole));
+    if (not_begun != NULL) {
+        set(w, invocation, "toolExecutionNotifications", make_notifications(w, not_begun));
+    }
+    return invocation;
+}
+
+static json_t *make_run(writer *w, const json_t *report) {
     json_t *run = json_object(), *results = json_array(), *driver = json_object();
     add_results(w, results, json_object_get(report, "findings"));
     add_results(w, results, json_object_get(report, "silenced"));
@@ -332,8 +354,8 @@ static json_t *make_run(writer *w, const json_t *report) {
     set(w, driver, "rules", json_incref(w->rules));
     json_t *tool = json_object(), *invocations = json_array(), *properties = json_object();
     set(w, tool, "driver", driver);
-    append(w, invocations, json_pack("{s:b}", "executionSuccessful", is_whole));
-    set(w, properties, "verdict", json_string(verdict));
+    append(w, invocations, make_invocation(w, report));
+    set(w, properties, "verdict", json_string(get_text(report, "verdict")));
     set(w, properties, "coverage", json_deep_copy(json_object_get(report, "coverage")));
     if (json_object_get(report, "sweep") != NULL) {
         set(w, properties, "sweep", json_deep_copy(json_object_get(report, "sweep")));

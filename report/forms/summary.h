@@ -46,6 +46,9 @@ void grout_report__add_command(const grout_render_options *look, const char *lea
  * annotation. */
 void grout_report__render(const grout_session *session, const grout_diag *diag, grout_stream stream,
                           grout_text *out);
+/* Appends an annotation of the level error that is no diagnostic. */
+void grout_report__annotate(grout_place place, const char *title, const char *message,
+                            grout_text *out);
 /* Appends a line to what was rendered last: to its annotation, if it is one. */
 void grout_report__add_line(const grout_session *session, const char *line, grout_text *out);
 /* Appends lines of the summary as the terminal has room for them, and frees them. */

@@ -167,9 +167,27 @@ static void add_kernel(const grout_page *page, const json_t *kernel) {
     grout_text_add(page->out, "</section>\n");
 }
 
+/* The kernels that the end came before, by name. */
+static void add_not_begun(const grout_page *page, const json_t *not_begun) {
+    size_t i;
+    const json_t *name, *kernels = json_object_get(not_begun, "kernels");
+    const int count = (int)json_array_size(kernels);
+    grout_markup__add(page->out,
+                      "<section class=\"kernel\">\n<h3>%d kernel%s not begun</h3>\n<p>%s</p>\n"
+                      "<details>\n<summary>Which</summary>\n<p>",
+                      count, count == 1 ? " was" : "s were",
+                      grout_facts__get_text(not_begun, "because"));
+    json_array_foreach(kernels, i, name) {
+        grout_markup__add(page->out, "%s@%s", i == 0 ? "" : ", ", json_string_value(name));
+    }
+    grout_text_add(page->out, "</p>\n</details>\n</section>\n");
+}
+
 static void add_verdict(const grout_page *page) {
     size_t i;
     const json_t *kernel;
+    const json_t *not_begun =
+        json_object_get(json_object_get(page->report, "coverage"), "not_begun");
     const char *verdict = grout_facts__get_text(page->report, "verdict");
     grout_markup__add(page->out,
                       "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n<h2 "
@@ -178,7 +196,9 @@ static void add_verdict(const grout_page *page) {
     json_array_foreach(page->kernels, i, kernel) {
         add_kernel(page, kernel);
     }
-    if (json_array_size(page->kernels) == 0) {
+    if (not_begun != NULL) {
+        add_not_begun(page, not_begun);
+    } else if (json_array_size(page->kernels) == 0) {
         grout_text_add(page->out, "<p>No kernel was run: the diagnostics below say why.</p>\n");
     }
     grout_text_add(page->out, "</section>\n");

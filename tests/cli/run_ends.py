@@ -8,6 +8,7 @@ A call may take CPU_SECONDS of processor beyond its time. That is far more than 
 test, and far less than the work that is cut. tests/hostile/ends.py ends each command in each phase.
 """
 import argparse
+import json
 import os
 import resource
 import signal
@@ -18,11 +19,13 @@ import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import run_cli
 from limit import SECONDS
 
 grout = None
 INCOMPLETE, TERMINATED = 3, 143
 CPU_SECONDS = 10
+SCHEMA = os.path.join(run_cli.DOCS, "grout-report-1.schema.json")
 STORE = "kernel @k(%x: in gmem i32[16384], %y: out gmem i32[16384])\n{\n  store %y, (load %x)\n}\n"
 
 
@@ -122,6 +125,88 @@ def test_memory(folder):
     overlap = write(f"{folder}/list.grout", text + "launch @k(%x, %y)\nlaunch @k(%x, %y) dependent\n")
     end(["check", overlap, "--max-memory", f"{2 * size}M"], INCOMPLETE, "out-of-memory")
     end(["check", overlap, "--max-memory", f"{6 * size}M"], 0, "@k: clean")
+
+
+# The first kernel goes on for ever, with a small N it does not.
+ENDLESS = ("const N = 2000000000\nkernel @a(%y: inout gmem i32[1])\n{\n  for %i in 0..N {\n    store %y[0], %i\n  }\n}\n"
+           "kernel @b(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\nkernel @c(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\n")
+LAUNCHES = "launch @b(%y)\nlaunch @a(%y)\nlaunch @c(%y)\n"
+
+
+def report(words, code, begun=None):
+    """The JSON of a check, by its schema."""
+    with open(SCHEMA, encoding="utf-8") as file:
+        schema = json.load(file)
+    process = subprocess.Popen([grout, "check", "--format", "json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    if begun is not None:
+        begun(process)
+        process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == code, (words, process.returncode, out, err)
+    found = json.loads(out)
+    run_cli.check_schema(found, schema, schema)
+    return found
+
+
+def works(process):
+    """Waits until the process is in the run that does not end."""
+    catches(process)
+    run_cli.wait_for_work(process)
+
+
+def test_not_begun(folder):
+    """The kernels that the end came before have their names in every form of a report."""
+    kernel, over = write(f"{folder}/k.grout", ENDLESS), "the time was over (--timeout)"
+    words = [kernel, "--timeout", "0.3"]
+    found = report(words, INCOMPLETE)
+    assert found["verdict"] == "incomplete" and found["findings"] == [], found
+    assert found["coverage"]["not_begun"] == {"because": over, "kernels": ["b", "c"]}, found
+    assert [(entry["kernel"], entry["status"]) for entry in found["coverage"]["kernels"]] == [("a", "timeout")], found
+    said = f"2 kernels were not begun: @b, @c; {over}"
+    out = end(["check", *words], INCOMPLETE, said)
+    assert "@a: incomplete" in out and "@b:" not in out, out
+    end(["check", *words, "--format", "github"], INCOMPLETE,
+        f"::error file={kernel},line=8,col=8,endColumn=10,title=not-begun::{said}\n")
+    page = f"{folder}/page.html"
+    end(["check", *words, "--html", page], INCOMPLETE, said)
+    with open(page, encoding="utf-8") as file:
+        assert f"<h3>2 kernels were not begun</h3>\n<p>{over}</p>\n" in (text := file.read()) and "<p>@b, @c</p>" in text, text
+    sarif = subprocess.run([grout, "check", *words, "--format", "sarif"], capture_output=True, text=True, check=False)
+    run, = json.loads(sarif.stdout)["runs"]
+    notification = {"level": "error", "message": {"text": said}}
+    assert run["invocations"] == [{"executionSuccessful": False, "toolExecutionNotifications": [notification]}], run
+    assert run["properties"]["coverage"]["not_begun"]["kernels"] == ["b", "c"], run
+    # All have begun, and one is cut: nothing more is said.
+    assert "not_begun" not in report([*words, "--kernel", "a"], INCOMPLETE)["coverage"]
+    assert "not_begun" not in report([*words, "-D", "N=4"], 0)["coverage"]
+    # Many have their names in the report, and the first of them in the words.
+    many = write(f"{folder}/many.grout", ENDLESS + "".join(f"kernel @k{i}(%y: inout gmem i32[1])\n{{\n}}\n" for i in range(2000)))
+    found = report([many, *words[1:]], INCOMPLETE)["coverage"]["not_begun"]["kernels"]
+    assert found == ["b", "c", *(f"k{i}" for i in range(2000))], found
+    end(["check", many, *words[1:]], INCOMPLETE, f"2002 kernels were not begun: @b, @c, @k0, @k1, @k2, @k3, @k4, @k5, ...; {over}")
+    # A signal, and a launch of a list that does not come to its end.
+    found = report([kernel], TERMINATED, works)["coverage"]["not_begun"]
+    assert found == {"because": "Ctrl-C or another signal ended the run", "kernels": ["b", "c"]}, found
+    listed = write(f"{folder}/list.grout", ENDLESS + LAUNCHES)
+    found = report([listed, *words[1:]], INCOMPLETE)["coverage"]
+    assert found["not_begun"] == {"because": over, "kernels": ["c"]}, found
+    found = report([listed, "--max-steps", "1000"], INCOMPLETE)["coverage"]["not_begun"]
+    assert found == {"because": "a launch before did not come to its end", "kernels": ["c"]}, found
+
+
+def test_not_begun_sizes(folder):
+    """So it is in a sweep, for each size; --budget is for all of its sizes and kernels together."""
+    kernel = write(f"{folder}/k.grout", ENDLESS)
+    for option in ("--budget", "--timeout"):
+        over, words = f"the time was over ({option})", [kernel, "--sweep", "N=4,2000000000,2000000001", option, "0.3"]
+        found = report(words, INCOMPLETE)
+        first, second, third = found["sweep"]
+        assert "not_begun" not in first and first["verdict"] == "clean", found
+        assert second["not_begun"] == {"because": over, "kernels": ["b", "c"]} and second["verdict"] == "incomplete", found
+        assert "not_begun" not in third and third["not_run"] == over, found
+        out = end(["check", *words], INCOMPLETE, f"@b: incomplete\n  N=4: clean; one CTA of one thread")
+        assert f"  N=2000000000: not run: {over}\n  N=2000000001: not run: {over}\n" in out, out
 
 
 TESTS = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}

@@ -55,6 +55,9 @@ ROWS = (
     Row("emit {f} -o out.cu", "consts", BOUND, 0.4),
     Row("run {f} --output y=out.npy", "operations", BOUND, 0.3),
     Row("emit {f} --to host -o out.cc", "accesses", CHECKED, 0.2),
+    *(Row(f"{command} {{f}}", "looks", RUN, 0.3) for command in ("check", "run --output y=out.npy")),
+    Row("check {f}", "kernels", RUN, 0.6),
+    Row("check --format json {f}", "kernels", RUN, 0.6),
     *(Row(f"{command} {{f}}", "loop", RUN) for command in (
         "check", "run", "check --format json", "check --format sarif", "check --threads 2", "check --html out.html", "fix --diff",
         "check --expect", "check --sweep A=1,2", "check --schedule random", "run --output y=out.npy", "check --minimise",

@@ -41,6 +41,14 @@ def loop():
             "    store %y[(axis_index g)], (add (load %y[(axis_index g)]), 1)\n  }\n}\n")
 
 
+def looks():
+    """Atomics in a while: what each finds is followed through the whole of it."""
+    count = 6000
+    body = "".join(f"    %o{i} = atomic_exchange %f[{i % 8}], %a{i}\n    %a{i + 1} = add %a{i}, %o{i}\n" for i in range(count))
+    return ("kernel @k(%f: inout gmem i32[8], %y: out gmem i32[1])\n{\n  %r = while carry(%v = 0) {\n    cond (lt %v, 1)\n"
+            f"  }} do {{\n    %a0 = add %v, 1\n{body}    yield %a{count}\n  }}\n  store %y[0], %r\n}}\n")
+
+
 def launches():
     return ("const N = 20000\nkernel @k(%y: inout gmem i32[64])\n{\n  for %i in 0..N {\n    store %y[0], %i\n  }\n}\n"
             + "launch @k(%y)\n" * 64)

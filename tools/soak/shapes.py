@@ -185,6 +185,13 @@ def products_of_indices(n):
 
 
 @shape(1000000)
+def chained_products(n):
+    """multiplications that may wrap, each of the one before, and an index of the last"""
+    return kernel(OUT, ["%v0 = load %y[0]", *(f"%v{i} = mul %v{i - 1}, %v{i - 1}" for i in range(1, n)),
+                        f"store %y[%v{n - 1}], 1"])
+
+
+@shape(1000000)
 def stores(n):
     """stores to one element"""
     return kernel(OUT, [f"store %y[0], {i}" for i in range(n)])

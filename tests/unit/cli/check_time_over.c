@@ -4,6 +4,7 @@
 #include "tests/unit/support/plain_host.h"
 
 #include <check.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,21 +175,124 @@ static const minimise_case searches[] = {
     {one, "fix --timeout 10 -", "1 finding is left", NULL},
 };
 
-START_TEST(more_time_finds_no_less) {
-    const minimise_case *c = &searches[_i];
+/* Each number of readings, or (part) about that part of them. */
+static void expect_no_less(const minimise_case *c, const char *text, uint32_t part) {
     bool was_found = false;
-    for (uint32_t calls = 2;; calls++) { /* the first one is the start */
-        jumping_host host = {.text = c->text, .seconds = 1, .calls_left = calls};
+    for (uint32_t calls = 2;; calls += 1 + calls / part) { /* the first one is the start */
+        jumping_host host = {.text = text, .seconds = 1, .calls_left = calls};
         int exit_code = call(&host, c->line);
         bool is_found = exit_code == 1 &&
                         (strstr(host.out, c->code) != NULL || strstr(host.err, c->code) != NULL);
         ck_assert_msg(is_found || (!was_found && exit_code == 3),
                       "%u readings of the clock: %d\n%s\n%s", calls, exit_code, host.out, host.err);
+        /* A launch that was begun has a report, even if none of it was run. */
+        ck_assert_msg(strstr(host.out, "was prepared") == NULL, "%s", host.out);
+        ck_assert_msg(strstr(host.err, "was prepared") == NULL, "%s", host.err);
         was_found = is_found;
         if (host.calls_left > 0) { /* the time was not over */
             ck_assert_msg(is_found, "%s\n%s", host.out, host.err);
             break;
         }
+    }
+}
+
+START_TEST(more_time_finds_no_less) {
+    expect_no_less(&searches[_i], searches[_i].text, UINT32_MAX);
+}
+END_TEST
+
+/* The same of kernels that are so long that the clock is read while a launch is prepared: what was
+ * found before stays, whichever launch it is. */
+START_TEST(more_time_finds_no_less_in_long_kernels) {
+    const minimise_case *c = &searches[_i];
+    const char *body = strrchr(c->text, '}');
+    grout_text text = {0};
+    grout_text_add(&text, "%.*s\n", (int)(body - c->text), c->text);
+    for (int i = 0; i < 150; i++) {
+        grout_text_add(&text, "  %%l%d = axis_index g\n", i);
+    }
+    grout_text_add(&text, "%s", body);
+    ck_assert(!text.failed);
+    expect_no_less(c, text.data, 6);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* Whenever the time is over, the report says of each kernel what it covers or that it was not
+ * begun, never both. */
+static const char three[] = "const N = 4\n"
+                            "kernel @a(%c: inout gmem i32[N]) { store %c[0], 1 }\n"
+                            "kernel @b(%c: inout gmem i32[N]) { store %c[0], 1 }\n"
+                            "kernel @c(%c: inout gmem i32[N]) { store %c[0], 1 }\n";
+static const char listed[] = "const N = 4\n"
+                             "kernel @a(%c: inout gmem i32[N]) { store %c[0], 1 }\n"
+                             "kernel @b(%c: inout gmem i32[N]) { store %c[1], 1 }\n"
+                             "kernel @c(%c: inout gmem i32[N]) { store %c[0], (load %c[1]) }\n"
+                             "launch @a(%c)\nlaunch @b(%c)\nlaunch @c(%c)\n";
+static const minimise_case reports[] = {
+    {three, "check k.grout --timeout 10 --format json", NULL, NULL},
+    {three, "check k.grout --timeout 10 --format json --explore", NULL, NULL},
+    {listed, "check k.grout --timeout 10 --format json", NULL, NULL},
+    {three, "check k.grout --timeout 10 --format json --sweep N=1,2", NULL, NULL},
+};
+enum { KERNELS = 3 };
+
+/* The kernels that a list names, each once; a list of objects has them under a key. */
+static void count_names(const json_t *list, uint32_t counts[KERNELS]) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(list, i, item) {
+        const json_t *name = json_is_object(item) ? json_object_get(item, "kernel") : item;
+        const char letter = json_string_value(name)[0];
+        ck_assert(letter >= 'a' && letter < 'a' + KERNELS);
+        counts[letter - 'a']++;
+    }
+}
+
+/* A part of a report: its coverage, or a size. Whether all kernels
+ * have run. Before the text has been read, nobody knows their names. */
+static bool is_each_named(const json_t *part, const char *words) {
+    uint32_t counts[KERNELS] = {0};
+    const json_t *not_begun = json_object_get(part, "not_begun");
+    count_names(json_object_get(part, "kernels"), counts);
+    count_names(json_object_get(not_begun, "kernels"), counts);
+    const bool is_read = strstr(words, "the time was over while the text was read") == NULL ||
+                         strstr(words, "\"not_begun\"") != NULL;
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        ck_assert_msg(counts[i] == (is_read ? 1 : 0), "%u of %c\n%.2000s", counts[i],
+                      (char)('a' + i), words);
+    }
+    if (not_begun != NULL) {
+        ck_assert_str_eq(json_string_value(json_object_get(not_begun, "because")),
+                         "the time was over (--timeout)");
+    }
+    return is_read && not_begun == NULL;
+}
+
+static bool is_whole(const json_t *report, const char *words) {
+    const json_t *sweep = json_object_get(report, "sweep"), *size;
+    size_t i;
+    bool is_all = true;
+    json_array_foreach(sweep, i, size) {
+        const bool is_run = json_string_length(json_object_get(size, "not_run")) == 0;
+        is_all &= is_run && is_each_named(size, words);
+    }
+    return sweep != NULL ? is_all : is_each_named(json_object_get(report, "coverage"), words);
+}
+
+START_TEST(each_kernel_is_run_or_named) {
+    bool is_over = true;
+    for (uint32_t calls = 2, named = 0; is_over; calls++) {
+        jumping_host host = {.text = reports[_i].text, .seconds = 1, .calls_left = calls};
+        const int exit_code = call(&host, reports[_i].line);
+        json_t *report = json_loads(host.out, 0, NULL);
+        ck_assert_msg(report != NULL, "%s", host.out);
+        is_over = host.calls_left == 0;
+        const bool is_all = is_whole(report, host.out);
+        named += is_all ? 0 : 1;
+        ck_assert_int_eq(exit_code, is_over && !is_all ? 3 : exit_code);
+        ck_assert(is_over || (exit_code == 0 && is_all && named >= KERNELS));
+        json_decref(report);
     }
 }
 END_TEST
@@ -199,6 +303,9 @@ int main(void) {
     tcase_add_loop_test(tcase, a_report_without_time_is_that_of_the_trial, 0, CASE_COUNT);
     tcase_add_loop_test(tcase, a_report_with_time_is_of_a_run_of_its_own, 0, CASE_COUNT);
     tcase_add_loop_test(tcase, more_time_finds_no_less, 0, sizeof searches / sizeof searches[0]);
+    tcase_add_loop_test(tcase, more_time_finds_no_less_in_long_kernels, 0,
+                        sizeof searches / sizeof searches[0]);
+    tcase_add_loop_test(tcase, each_kernel_is_run_or_named, 0, sizeof reports / sizeof reports[0]);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -51,6 +51,9 @@ typedef struct run {
     int64_t waiting_ctas, resident_ctas;
     char printed[1024];
     int64_t steps_allowed; /* progress() says stop after so many steps; 0: never */
+    /* while the machine is made, the end comes after so many questions; 0: never */
+    uint64_t questions_allowed, questions;
+    bool ends_by_list; /* the list of diagnostics brings it, not progress() */
 } run;
 
 static inline bool run_on_event(void *self, const grout_event *event) {
@@ -109,9 +112,20 @@ static inline void run_on_print(void *payload, const char *line) {
     size_t used = strlen(r->printed);
     snprintf(r->printed + used, sizeof r->printed - used, "%s\n", line);
 }
+static inline bool run_may_prepare(run *r) {
+    return ++r->questions <= r->questions_allowed || r->questions_allowed == 0;
+}
 static inline bool run_on_progress(void *payload, const grout_progress *progress) {
-    const run *r = payload;
+    run *r = payload;
+    if (r->machine == NULL) {
+        return run_may_prepare(r);
+    }
     return r->steps_allowed == 0 || progress->steps < (uint64_t)r->steps_allowed;
+}
+
+static inline grout_diag_code run_why_end(void *payload) {
+    run *r = payload;
+    return !r->ends_by_list || run_may_prepare(r) ? GROUT_DIAG_NONE : GROUT_DIAG_TIME_LIMIT;
 }
 
 static inline void run_fail(const run *r) {
@@ -177,7 +191,7 @@ static inline void run_start(run *r) {
                            .track_undefined = !r->is_unobserved,
                            .is_unfused = r->is_unfused,
                            .track_non_finite = r->tracks_non_finite,
-                           .progress = run_on_progress,
+                           .progress = r->ends_by_list ? NULL : run_on_progress,
                            .print = run_on_print,
                            .payload = r};
     if (!r->is_unobserved) {
@@ -186,7 +200,9 @@ static inline void run_start(run *r) {
     if (r->other_observer != NULL) {
         launch.observers[launch.observer_count++] = r->other_observer;
     }
+    grout_diags_set_why_end(r->diags, run_why_end, r);
     r->machine = grout_machine_new(&launch, r->diags);
+    grout_diags_set_why_end(r->diags, NULL, NULL);
 }
 
 static inline grout_run_status run_to_end(run *r) {

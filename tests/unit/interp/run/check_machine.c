@@ -438,6 +438,73 @@ START_TEST(names_are_found) {
 }
 END_TEST
 
+/* ---- the end of the time while a launch is prepared ------------------------------------------ */
+
+/* Many operations of each kind that planning has loops for: plain ones, those that work in one go,
+ * a loop whose values go round, branches, looks at a flag in a while, indices that may wrap. */
+static grout_text make_long_text(void) {
+    grout_text text = {0};
+    grout_text_add(&text, "kernel @k(%%f: inout gmem i32[8], %%x: in gmem f32[64], "
+                          "%%y: inout gmem i32[64], %%z: out gmem f32[64]) threads(wg = 2)\n{\n"
+                          " %%i0 = load %%y[0]\n %%v0 = load %%x\n");
+    for (int i = 0; i < 300; i++) {
+        grout_text_add(&text, " %%i%d = mul %%i%d, 3\n %%v%d = add %%v%d, 1.0\n", i + 1, i, i + 1,
+                       i);
+    }
+    grout_text_add(&text,
+                   " if (eq (axis_index wg), 0) {\n  store %%y[(rem (max %%i300, 0), 64)], 1\n"
+                   "  store %%z, %%v300\n"
+                   " }\n %%r, %%q = for %%k in 0..3 carry(%%c = 1, %%d = 2) {\n"
+                   "  yield %%d, (mul %%c, 7)\n }\n store %%y[%%r], 2\n"
+                   " while {\n  cond (lt (load %%f[0]), 0)\n } do {\n");
+    for (int i = 0; i < 60; i++) {
+        grout_text_add(&text, "  %%o%d = atomic_exchange %%f[%d], %%i1\n", i, i % 8);
+    }
+    grout_text_add(&text, " }\n}\n");
+    ck_assert(!text.failed);
+    return text;
+}
+
+/* What progress ends is a run that is interrupted; what the list of diagnostics ends has failed. */
+static void expect_end(run *r, uint64_t all) {
+    const bool is_whole = r->questions_allowed == 0 || r->questions_allowed == all;
+    ck_assert_uint_eq(r->questions, is_whole ? all : r->questions_allowed + 1);
+    if (r->ends_by_list && !is_whole) {
+        ck_assert_ptr_null(r->machine);
+        ck_assert_uint_eq(grout_diags_count(r->diags), 1);
+        const grout_diag *diag = grout_diags_get(r->diags, 0);
+        ck_assert_int_eq(diag->code, GROUT_DIAG_TIME_LIMIT);
+        ck_assert_str_eq(diag->message, "the time was over while the launch was prepared");
+        return;
+    }
+    ck_assert_ptr_nonnull(r->machine);
+    if (r->ends_by_list) {
+        return;
+    }
+    r->steps_allowed = 1; /* that it can run is for other tests */
+    ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_INTERRUPTED);
+    ck_assert_uint_eq(grout_diags_count(r->diags), 0);
+    ck_assert(is_whole || grout_machine_get_stats(r->machine).steps == 0);
+    ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_INTERRUPTED);
+}
+
+START_TEST(preparing_ends_in_time) {
+    grout_text text = make_long_text();
+    uint64_t all = 0;
+    for (uint64_t allowed = 0; allowed <= all; allowed++) {
+        run *r = run_new(text.data, 1);
+        r->ends_by_list = _i != 0;
+        r->questions_allowed = allowed;
+        run_start(r);
+        all = allowed == 0 ? r->questions : all;
+        expect_end(r, all);
+        run_delete(r);
+    }
+    ck_assert_uint_gt(all, 30);
+    grout_text_free(&text);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("machine");
     TCase *tests = tcase_create("machine");
@@ -459,6 +526,7 @@ int main(void) {
     tcase_add_test(tests, wrong_arguments_are_a_diagnostic);
     tcase_add_test(tests, settings_of_the_caller_do_not_count);
     tcase_add_test(tests, names_are_found);
+    tcase_add_loop_test(tests, preparing_ends_in_time, 0, 2);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
