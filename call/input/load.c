@@ -90,7 +90,7 @@ static const char *find_option(const grout_session *session, const char *name, s
             return "--sweep";
         }
     }
-    return "-D";
+    return session->given != NULL ? "given" : "-D";
 }
 
 static grout_define *add_define(grout_session *session, grout_load *load, const char *name,
@@ -172,6 +172,7 @@ static bool bind_dimension(grout_session *session, const grout_binding *binding,
             define->origin = binding->path;
             load->define_notes[define - load->defines].param = binding->param;
             load->define_notes[define - load->defines].dim = dim;
+            load->define_notes[define - load->defines].is_given = binding->given != NULL;
         }
         return define != NULL;
     }
@@ -221,6 +222,15 @@ static bool is_swept(const grout_sizes *sizes, const char *name) {
     return false;
 }
 
+/* "-D", "a.npy", "dimension 0 of %a" for an array in memory. */
+static void add_origin(const grout_define *define, const grout_define_note *note, grout_text *out) {
+    if (note->is_given) {
+        grout_text_add(out, "dimension %u of %%%s", note->dim, note->param);
+    } else {
+        grout_text__add_name(out, define->origin);
+    }
+}
+
 void grout_load__describe_defines(const grout_load *load, const grout_sizes *without,
                                   grout_text *out) {
     size_t before = out->size;
@@ -239,7 +249,7 @@ void grout_load__describe_defines(const grout_load *load, const grout_sizes *wit
             grout_text_add(out, "%lld", (long long)define->integer);
         }
         grout_text_add(out, " (");
-        grout_text__add_name(out, define->origin);
+        add_origin(define, &load->define_notes[i], out);
         grout_text_add(out, ")");
     }
 }

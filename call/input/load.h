@@ -13,6 +13,7 @@ typedef struct grout_define_note {
     char *name;        /* owned */
     const char *param; /* whose file gave it, borrowed; NULL: -D */
     uint32_t dim;      /* of that parameter */
+    bool is_given;     /* which is in memory, in no file */
 } grout_define_note;
 
 typedef struct grout_load {

@@ -43,6 +43,7 @@ grout_check *grout_check_new(const char *name, const char *text, size_t size) {
         grout_check_free(check);
         return NULL;
     }
+    check->given.has_file = true;
     return check;
 }
 
@@ -56,6 +57,11 @@ void grout_check_free(grout_check *check) {
     for (size_t i = 0; i < check->given.arrays.count; i++) {
         grout__free(check->given.arrays.items[i].param);
     }
+    for (size_t i = 0; i < check->given.allowances.count; i++) {
+        grout__free(check->given.allowances.items[i].file);
+        grout__free(check->given.allowances.items[i].reason);
+    }
+    grout__free(check->given.allowances.items);
     grout__free(check->words.items);
     grout__free(check->given.arrays.items);
     grout__free(check->given.externs.items);
@@ -66,6 +72,7 @@ void grout_check_free(grout_check *check) {
 
 void grout_check_use_module(grout_check *check, grout_module *symbolic) {
     check->given.module = symbolic;
+    check->given.has_file = symbolic == NULL;
 }
 
 bool grout_check_add_file(grout_check *check, const char *name, const void *data, size_t size) {
@@ -86,6 +93,24 @@ bool grout_check_give_array(grout_check *check, const char *param, const grout_a
     }
     memcpy(given.dims, array->dims, array->rank * sizeof given.dims[0]);
     check->given.arrays.items[check->given.arrays.count++] = given;
+    return true;
+}
+
+bool grout_check_allow(grout_check *check, grout_diag_code code, const char *file, uint32_t line,
+                       const char *reason) {
+    grout_given_allowance rule = {.code = code,
+                                  .line = line,
+                                  .file = grout__copy(NULL, file, strlen(file)),
+                                  .reason = grout__copy(NULL, reason, strlen(reason))};
+    const bool is_finding =
+        grout_diag_get(code)->stage == GROUT_STAGE_RUN && code != GROUT_DIAG_STEP_LIMIT;
+    if (!is_finding || rule.file == NULL || rule.reason == NULL ||
+        !GROUT_ARRAY_RESERVE(&check->given.allowances, NULL, 1)) {
+        grout__free(rule.file);
+        grout__free(rule.reason);
+        return false;
+    }
+    check->given.allowances.items[check->given.allowances.count++] = rule;
     return true;
 }
 

@@ -77,6 +77,8 @@ bool grout_report_print(const grout_report *report, grout_report_form form, grou
         return grout_kept__print_json(&report->kept, out);
     case GROUT_REPORT_SARIF:
         return grout_kept__print_sarif(&report->kept, out);
+    case GROUT_REPORT_FACTS:
+        return grout_kept__print_facts(&report->kept, out);
     case GROUT_REPORT_HTML:
         return grout_kept__print_html(&report->kept, out);
     }

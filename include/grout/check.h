@@ -34,7 +34,8 @@ GROUT_API void grout_check_free(grout_check *check);
 
 /*
  * Checks a symbolic module in the place of the text, as one that was built: its places stay. The
- * module is borrowed and only read. A repair is of the text all the same.
+ * module is borrowed and only read. It is of no file: the report names no commands that show it
+ * again. A repair is of the text all the same. NULL: the text counts again.
  */
 GROUT_API void grout_check_use_module(grout_check *check, grout_module *symbolic);
 
@@ -62,6 +63,14 @@ GROUT_API bool grout_check_add_file(grout_check *check, const char *name, const 
  */
 GROUT_API bool grout_check_give_array(grout_check *check, const char *param,
                                       const grout_array *array, size_t size, void *results);
+
+/*
+ * Accepts the findings of a code at a line of a file, as a comment '// allow: CODE reason' does
+ * that stands there: they are listed as silenced. The comments of the text itself count too, unless
+ * a module is used. False without memory, or if nothing of that code can be silenced.
+ */
+GROUT_API bool grout_check_allow(grout_check *check, grout_diag_code code, const char *file,
+                                 uint32_t line, const char *reason);
 
 /* Gives a function that kernels call (interp.h); its name and payload are borrowed until the check
  * is freed. False without memory. */

@@ -16,7 +16,10 @@ typedef enum grout_report_form {
     GROUT_REPORT_COLOR, /* the same with ANSI colours */
     GROUT_REPORT_JSON,  /* grout-report/1: docs/report_schema.md */
     GROUT_REPORT_SARIF, /* SARIF 2.1.0 */
-    GROUT_REPORT_HTML   /* a web page that needs nothing else */
+    GROUT_REPORT_HTML,  /* a web page that needs nothing else */
+    /* JSON with keys beside those of the schema, for who shows the report in another way: text and
+     * colours of each finding; no schema promises them */
+    GROUT_REPORT_FACTS
 } grout_report_form;
 
 GROUT_API void grout_report_free(grout_report *report);

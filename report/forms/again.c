@@ -90,6 +90,16 @@ static void add_kept_options(const grout_options *options, grout_text *out) {
     }
 }
 
+/* Arrays in memory, as files to which they can be saved. */
+static void add_given_arrays(const grout_given *given, grout_text *out) {
+    for (size_t i = 0; given != NULL && i < given->arrays.count; i++) {
+        const char *param = given->arrays.items[i].param;
+        if (given->arrays.items[i].data != NULL) {
+            grout_text_add(out, " --input %s=%s.npy", param, param);
+        }
+    }
+}
+
 /* How the settings of a run are drawn: the end of " --schedule pct:3 --timing random --seed 4". */
 static void add_draws(const grout_launch_settings *settings, grout_text *out) {
     if (settings->schedule == GROUT_SCHEDULE_PCT) {
@@ -104,9 +114,13 @@ static void add_draws(const grout_launch_settings *settings, grout_text *out) {
 void grout_report__print_command(const grout_reporter *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out) {
     const grout_options *options = &report->session->options;
+    if (!grout_given__has_file(report->session->given)) {
+        return;
+    }
     const grout_launch_settings *settings = &outcome->settings;
     grout_report__add_call(report, kernel, out);
     add_kept_options(options, out);
+    add_given_arrays(report->session->given, out);
     if (outcome->schedule_file != NULL) {
         grout_text_add(out, " --replay");
         add_word(out, outcome->schedule_file);
@@ -125,8 +139,12 @@ void grout_report__print_command(const grout_reporter *report, grout_kernel_id k
 void grout_report__print_fix(const grout_reporter *report, grout_kernel_id kernel,
                              const grout_outcome *outcome, grout_text *out) {
     const grout_launch_settings *settings = &outcome->settings;
+    if (!grout_given__has_file(report->session->given)) {
+        return;
+    }
     add_call(report, GROUT_COMMAND_FIX, kernel, out);
     add_kept_options(&report->session->options, out);
+    add_given_arrays(report->session->given, out);
     if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
         grout_text_add(out, " --explore"); /* 'grout fix' replays no file */
     } else if (settings->schedule != GROUT_SCHEDULE_FAIR || settings->timing != GROUT_TIMING_LAZY) {
@@ -158,6 +176,9 @@ static size_t get_part_size(const char *command) {
 void grout_report__add_command(const grout_render_options *look, const char *lead,
                                const char *command, grout_text *out) {
     static const char indent[] = "      ";
+    if (command[0] == '\0') {
+        return;
+    }
     size_t width = look == NULL ? 0 : look->width;
     size_t column = grout_wrap__count_columns(lead);
     bool is_whole = width == 0 || column + grout_wrap__count_columns(command) <= width;

@@ -167,6 +167,7 @@ static void describe_finding(grout_reporter *report, const grout_outcome *outcom
             report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
             is_one ? finding->cause : NULL, found->severity, found->allowance);
         grout_page_facts__add_path(report, item->object, outcome->checker, finding);
+        grout_page_facts__add_finding(report, item->object, finding, found->severity, true);
     }
     if (!session->is_json && found->severity != GROUT_SEVERITY_OFF &&
         (!is_one || session->is_verbose)) {
@@ -234,6 +235,7 @@ bool grout_joined__add_diag(grout_reporter *report, const grout_diag *diag) {
     if (report->json != NULL) {
         item->object = grout_json__make_diag(report->json, diag);
         grout_mismatch__add_facts(report, diag, item->object);
+        grout_page_facts__add_diag(report, item->object, diag);
     }
     if (!session->is_json && diag->severity != GROUT_SEVERITY_OFF) {
         grout_report__render(session, diag, item->stream, &item->text);

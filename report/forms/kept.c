@@ -31,9 +31,18 @@ static grout_bytes get_bytes(const grout_kept *kept) {
     return (grout_bytes){kept->text.data, kept->text.size};
 }
 
+/* A copy for the forms that list at most --max-findings. NULL without memory. */
+static json_t *copy_listed(const grout_kept *kept) {
+    json_t *facts = json_deep_copy(kept->facts);
+    if (facts != NULL) {
+        grout_page_facts__drop_unlisted(facts);
+    }
+    return facts;
+}
+
 /* What is for the page alone stands in the facts, and in no other form. */
 static bool print(const grout_kept *kept, const grout_bytes *text, grout_text *out) {
-    json_t *facts = json_deep_copy(kept->facts);
+    json_t *facts = copy_listed(kept);
     bool is_good = facts != NULL;
     if (is_good) {
         grout_page_facts__drop(facts);
@@ -47,6 +56,10 @@ bool grout_kept__print_json(const grout_kept *kept, grout_text *out) {
     return print(kept, NULL, out);
 }
 
+bool grout_kept__print_facts(const grout_kept *kept, grout_text *out) {
+    return kept->facts != NULL && grout_json__print(kept->facts, kept->name, NULL, out);
+}
+
 bool grout_kept__print_sarif(const grout_kept *kept, grout_text *out) {
     const grout_bytes text = get_bytes(kept);
     return print(kept, &text, out);
@@ -54,5 +67,8 @@ bool grout_kept__print_sarif(const grout_kept *kept, grout_text *out) {
 
 bool grout_kept__print_html(const grout_kept *kept, grout_text *out) {
     const grout_bytes text = get_bytes(kept);
-    return kept->facts != NULL && grout_html__print(kept->facts, &text, out);
+    json_t *facts = copy_listed(kept);
+    const bool is_good = facts != NULL && grout_html__print(facts, &text, out);
+    json_decref(facts);
+    return is_good;
 }

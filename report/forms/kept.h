@@ -21,6 +21,7 @@ void grout_kept__deinit(grout_kept *kept);
 /* Append the report: as JSON, as a SARIF log, as a page. False without memory, or where there is
  * none. */
 bool grout_kept__print_json(const grout_kept *kept, grout_text *out);
+bool grout_kept__print_facts(const grout_kept *kept, grout_text *out); /* JSON, nothing dropped */
 bool grout_kept__print_sarif(const grout_kept *kept, grout_text *out);
 bool grout_kept__print_html(const grout_kept *kept, grout_text *out);
 

@@ -3,9 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "page_facts.h"
 
+#include "kept.h"
+#include "summary.h"
+
 #include <jansson.h>
 
-static const char *const keys[] = {"path", "words", "memory", "banks"};
+static const char *const keys[] = {"path",    "words", "memory",     "banks",   "text",
+                                   "colored", "short", "is_lowered", "promise", "stats"};
 
 static bool is_wanted(const grout_reporter *report, const json_t *object) {
     const grout_session *session = report->session;
@@ -71,6 +75,69 @@ void grout_page_facts__add_words(const grout_reporter *report, json_t *object, g
         (void)json_object_set_new(object, "words", grout_json__make_string(words->data));
     }
     grout_text_free(words);
+}
+
+/* ---- for callers in the same process --------------------------------------------------------- */
+
+static bool is_kept(const grout_reporter *report, const json_t *object) {
+    return object != NULL && report->session->kept != NULL;
+}
+
+static void set_text(json_t *object, const char *key, grout_text *text) {
+    while (text->size > 0 && text->data[text->size - 1] == '\n') {
+        text->data[--text->size] = '\0';
+    }
+    (void)json_object_set_new(object, key,
+                              grout_json__make_string(text->data == NULL ? "" : text->data));
+    grout_text_free(text);
+}
+
+void grout_page_facts__add_diag(const grout_reporter *report, json_t *object,
+                                const grout_diag *diag) {
+    if (is_kept(report, object)) {
+        for (int is_colored = 0; is_colored < 2; is_colored++) {
+            const grout_render_options look = {.color = is_colored == 1};
+            grout_text text = {0};
+            grout_diag_render(diag, report->session->diags, &look, &text);
+            set_text(object, is_colored == 1 ? "colored" : "text", &text);
+        }
+    }
+}
+
+void grout_page_facts__add_finding(const grout_reporter *report, json_t *object,
+                                   const grout_finding *finding, grout_severity severity,
+                                   bool is_listed) {
+    if (is_kept(report, object)) {
+        grout_diag diag = *finding->diag;
+        grout_text words = {0};
+        diag.severity = severity == GROUT_SEVERITY_OFF ? finding->severity : severity;
+        grout_page_facts__add_diag(report, object, &diag);
+        grout_describe_finding(finding, &words);
+        set_text(object, "short", &words);
+        if (!is_listed) {
+            (void)json_object_set_new(object, "is_unlisted", json_true());
+        }
+        (void)json_object_set_new(object, "is_lowered",
+                                  json_boolean(grout_report__is_lowered(finding, severity)));
+    }
+}
+
+static json_t *make_stats(const grout_outcome *outcome) {
+    const grout_run_stats *stats = &outcome->stats;
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:f}", "steps", (json_int_t)stats->steps, "async_ops",
+                     (json_int_t)stats->async_ops, "events", (json_int_t)stats->events, "ctas_done",
+                     (json_int_t)stats->ctas_done, "peak_bytes", (json_int_t)stats->peak_bytes,
+                     "seconds", outcome->seconds);
+}
+
+void grout_page_facts__add_outcome(const grout_reporter *report, json_t *object,
+                                   const grout_outcome *outcome, bool has_errors) {
+    if (is_kept(report, object)) {
+        grout_text promise = {0};
+        grout_summary__describe_promise(outcome, has_errors, &promise);
+        set_text(object, "promise", &promise);
+        (void)json_object_set_new(object, "stats", make_stats(outcome));
+    }
 }
 
 /* ---- SMEM ----------------------------------------------------------------------------------- */
@@ -174,6 +241,19 @@ void grout_page_facts__add_memory(const grout_reporter *report, json_t *object,
 }
 
 /* ---- the report's own keys ------------------------------------------------------------------ */
+
+void grout_page_facts__drop_unlisted(json_t *facts) {
+    json_t *findings = json_object_get(facts, "findings");
+    json_t *listed = json_array();
+    size_t i;
+    json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        if (json_object_get(finding, "is_unlisted") == NULL) {
+            (void)json_array_append(listed, finding);
+        }
+    }
+    (void)json_object_set_new(facts, "findings", listed);
+}
 
 static void drop_in(const json_t *objects) {
     size_t i;

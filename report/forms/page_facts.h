@@ -19,7 +19,22 @@ void grout_page_facts__add_words(const grout_reporter *report, struct json_t *ob
  * the kernel cannot be emitted. */
 void grout_page_facts__add_memory(const grout_reporter *report, struct json_t *object,
                                   grout_kernel_id kernel);
-/* Drops all of them. */
+/* Nothing is added of what follows but to a report that is kept (kept.h).
+ *
+ * Of a finding: text and colored, as a terminal shows it; short, "smem-race at lines 26 and 37";
+ * is_lowered; is_unlisted, if it is past --max-findings, so that no form lists it. The other
+ * diagnostics have text and colored alone. */
+void grout_page_facts__add_finding(const grout_reporter *report, struct json_t *object,
+                                   const grout_finding *finding, grout_severity severity,
+                                   bool is_listed);
+void grout_page_facts__add_diag(const grout_reporter *report, struct json_t *object,
+                                const grout_diag *diag);
+/* Of a kernel: promise, for which schedules the verdict holds; stats. */
+void grout_page_facts__add_outcome(const grout_reporter *report, struct json_t *object,
+                                   const grout_outcome *outcome, bool has_errors);
+/* Drops the findings that are not listed. */
+void grout_page_facts__drop_unlisted(struct json_t *facts);
+/* Drops all keys of this page. */
 void grout_page_facts__drop(struct json_t *facts);
 
 #endif

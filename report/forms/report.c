@@ -77,17 +77,25 @@ void grout_report__count(grout_reporter *report, const grout_finding *finding,
     report->lowered_count += grout_report__is_lowered(finding, severity) ? 1u : 0u;
 }
 
+/* Adds a finding to the facts. */
+static void add_facts(grout_reporter *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                      const grout_finding *finding, const grout_judgement *found, bool is_listed) {
+    const bool is_follower = grout_followers__is_one(report, finding);
+    json_t *object = grout_json__make_finding(
+        report->json, grout_summary__get_kernel_name(report->load, kernel), finding,
+        is_follower ? finding->cause : NULL, found->severity, found->allowance);
+    grout_page_facts__add_path(report, object, outcome->checker, finding);
+    grout_page_facts__add_finding(report, object, finding, found->severity, is_listed);
+    grout_json__take_finding(report->json, object);
+}
+
 static void list_finding(grout_reporter *report, grout_kernel_id kernel,
                          const grout_outcome *outcome, const grout_finding *finding,
                          const grout_judgement *found, grout_text *out) {
     grout_session *session = report->session;
     bool is_follower = grout_followers__is_one(report, finding);
     if (report->json != NULL) {
-        json_t *object = grout_json__make_finding(
-            report->json, grout_summary__get_kernel_name(report->load, kernel), finding,
-            is_follower ? finding->cause : NULL, found->severity, found->allowance);
-        grout_page_facts__add_path(report, object, outcome->checker, finding);
-        grout_json__take_finding(report->json, object);
+        add_facts(report, kernel, outcome, finding, found, true);
     }
     if (!session->is_json && found->severity != GROUT_SEVERITY_OFF &&
         (!is_follower || session->is_verbose)) {
@@ -118,6 +126,9 @@ static void add_finding(grout_reporter *report, grout_kernel_id kernel,
     }
     if (!is_silenced && report->listed_count == most) {
         report->unlisted_count++;
+        if (report->session->kept != NULL) { /* who keeps a report may list it all the same */
+            add_facts(report, kernel, outcome, finding, &found, false);
+        }
         return;
     }
     report->listed_count += is_silenced ? 0u : 1u;
@@ -184,6 +195,7 @@ static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
         grout_text words = {0};
         grout_summary__add(report, kernel, outcome, &counts, NULL, &words);
         grout_page_facts__add_words(report, object, &words);
+        grout_page_facts__add_outcome(report, object, &shown, counts.errors > 0);
     }
     grout_page_facts__add_memory(report, object, kernel);
     grout_json__take_kernel(report->json, object);
@@ -281,6 +293,7 @@ static void add_diag(grout_reporter *report, const grout_diag *diag) {
     }
     if (report->json != NULL) {
         json_t *object = grout_json__make_diag(report->json, diag);
+        grout_page_facts__add_diag(report, object, diag);
         grout_mismatch__add_facts(report, diag, object);
         grout_json__take_finding(report->json, object);
     }

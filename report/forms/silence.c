@@ -344,14 +344,29 @@ const grout_allowance *grout_silencer__find(grout_silencer *silencer,
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Those that the caller has in memory. */
+static bool add_given(grout_silencer *silencer, const grout_given *given) {
+    bool is_good = true;
+    for (size_t i = 0; given != NULL && i < given->allowances.count && is_good; i++) {
+        const grout_given_allowance *from = &given->allowances.items[i];
+        const grout_allowance rule = {
+            .code = from->code, .line = from->line, .by = (char *)OWN_COMMENT};
+        is_good = add(silencer, &rule, span_of(from->file), span_of(from->reason));
+    }
+    return is_good;
+}
+
 bool grout_silencer__init(grout_silencer *silencer, grout_session *session, const char *name,
                           const grout_bytes *text) {
     const grout_options *options = &session->options;
     const char *path;
     bool is_good = true;
     *silencer = (grout_silencer){0};
-    if (text != NULL) {
+    if (text != NULL && (session->given == NULL || session->given->module == NULL)) {
         is_good = read_comments(silencer, session, name, text);
+    }
+    if (!add_given(silencer, session->given)) {
+        return grout_diags_add_oom(session->diags);
     }
     for (size_t i = 0; (path = grout_options__get_use(options, GROUT_OPTION_SUPPRESS, i)) != NULL;
          i++) {

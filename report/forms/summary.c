@@ -64,23 +64,31 @@ bool grout_summary__is_cut(const grout_outcome *outcome) {
            outcome->exploration_cut == GROUT_CUT_INTERRUPT;
 }
 
-static void add_explored(grout_text *out, const grout_outcome *outcome) {
-    grout_text_add(out, "  ");
-    grout_describe_exploration(
-        outcome->exploration, &outcome->summary,
-        grout_summary__is_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut) : NULL, out);
-    grout_text_add(out, "\n");
+/* Whether the verdict is of the schedules that were tried. */
+static bool is_of_explored(const grout_outcome *outcome) {
+    return grout_outcome__get_cut(outcome) == NULL && outcome->exploration != NULL &&
+           !outcome->exploration->is_certified;
+}
+
+void grout_summary__describe_promise(const grout_outcome *outcome, bool has_errors,
+                                     grout_text *out) {
+    if (is_of_explored(outcome)) {
+        grout_describe_exploration(
+            outcome->exploration, &outcome->summary,
+            grout_summary__is_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut) : NULL,
+            out);
+    } else {
+        grout_describe_promise(&outcome->summary, has_errors, grout_outcome__get_cut(outcome), out);
+    }
 }
 
 static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,
                         bool is_verbose) {
     const grout_check_summary *summary = &outcome->summary;
-    const char *cut = grout_outcome__get_cut(outcome);
-    if (cut == NULL && outcome->exploration != NULL && !outcome->exploration->is_certified) {
-        add_explored(out, outcome);
-    } else if (cut != NULL || summary->is_well_synchronised || !has_errors || is_verbose) {
+    if (is_of_explored(outcome) || grout_outcome__get_cut(outcome) != NULL ||
+        summary->is_well_synchronised || !has_errors || is_verbose) {
         grout_text_add(out, "  ");
-        grout_describe_promise(summary, has_errors, cut, out);
+        grout_summary__describe_promise(outcome, has_errors, out);
         grout_text_add(out, "\n");
     }
     if (is_verbose) {
@@ -121,7 +129,7 @@ void grout_summary__add_reach(grout_text *out, const grout_reporter *report,
     grout_reach__describe(reach, &line);
     grout_text_add(&line, "\n");
     grout_report__take_lines(look, &line, out);
-    if (proposal != NULL) {
+    if (proposal != NULL && grout_given__has_file(report->session->given)) {
         grout_report__add_call(report, reach->kernel, &command);
         grout_text_add(&command, "%s", proposal);
         out->failed |= command.failed;

@@ -22,6 +22,9 @@ bool grout_summary__is_good(const char *word);
 /* Appends the word and, not NULL, which results are not as expected: "clean of races, but %c
  * differs from 'c.npy'". No word alone may say "clean" then. */
 void grout_summary__add_word(grout_text *out, const char *word, const char *differs);
+/* Appends for which schedules the verdict holds, whether or not the summary says so. */
+void grout_summary__describe_promise(const grout_outcome *outcome, bool has_errors,
+                                     grout_text *out);
 /* Appends "; inputs %x: ints; fair schedule, lazy timing". */
 void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
                                    const grout_outcome *outcome);

@@ -13,13 +13,14 @@ import numpy
 
 from . import _arrays
 from ._allow import Allowance, read_allowances
-from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError
+from ._check import Check, Given
+from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError, make_place
 from ._gpu import Launcher, make_launch_options
 from ._launch import Options, Progress, Run
 from ._library import ffi, lib, take_text, text_of, visible
-from ._limits import encode_text, get_host_memory, read_count, read_flag, read_text
-from ._report import Report, make_report
-from ._severity import Levels, describe_levels, read_levels
+from ._limits import encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
+from ._report import Fix, Report, make_report
+from ._severity import read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
 REPEAT_MAX = 64  # launches of check(repeat=)
@@ -78,6 +79,7 @@ class Module:
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
         self._adopt(symbolic, name)
+        self._source = data
         self.allowances = read_allowances(text, name)
 
     @classmethod
@@ -89,6 +91,9 @@ class Module:
 
     def _adopt(self, symbolic, name: str) -> None:
         self.name = name
+        self.is_file = False  # whether the text is that of a file of this name
+        self._source: typing.Optional[bytes] = None
+        self.python_sources: typing.Dict[str, bytes] = {}  # of one that was built: files of the places, and their texts
         self.allowances: typing.Tuple[Allowance, ...] = ()
         self.unsaid: typing.FrozenSet[str] = frozenset()  # codes of warnings that say nothing of this module
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
@@ -102,6 +107,13 @@ class Module:
         for index in range(1, lib.grout_module_get_kernel_count(self._symbolic)):
             kernel = Kernel(self, index)
             self.kernels[kernel.name] = kernel
+
+    @property
+    def source(self) -> bytes:
+        """The text that the module is of; of one that was built, as it is printed."""
+        if self._source is None:
+            self._source = str(self).encode("utf-8", "surrogateescape")
+        return self._source
 
     def _string(self, string_id: int) -> str:
         return text_of(lib.grout_module_get_string(self._symbolic, string_id))
@@ -195,6 +207,13 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<grout.Kernel @{self.name}({', '.join(map(str, self.params))})>"
+
+    @property
+    def page(self) -> typing.Tuple[str, bytes]:
+        """Name and text of the file that reports show: of a kernel that was built, the one in which it was."""
+        place = make_place(lib.grout_module_get_place(self.module._symbolic, self._facts.loc))
+        text = self.module.python_sources.get(place.file) if place is not None else None
+        return (self.module.name, self.module.source) if text is None or place is None else (place.file, text)
 
     # ---- what a call gives ------------------------------------------------------------------------------------------
 
@@ -316,54 +335,44 @@ class Kernel:
     def get_bytes(self, bound: Bound, index: int) -> int:
         return lib.grout_type_get_bytes(ffi.new("grout_type *", self._get_type(bound, index)))
 
-    def _make_argument(self, bound: Bound, index: int, arguments, views, is_check: bool, keep):
-        """Address and size of an argument's bytes, and how the report names what it holds. keep gets the owner."""
+    def _make_scalar(self, param: Param, value):
+        """The bytes of a scalar, as a buffer in C."""
+        try:
+            data = _arrays.scalar_bytes(value, param.dtype)
+        except ArgumentError as error:
+            raise ArgumentError(f"@{self.name}, {param}: {error}") from None
+        buffer = ffi.new("uint64_t[2]")
+        ffi.memmove(buffer, data, len(data))
+        return buffer
+
+    def _make_argument(self, bound: Bound, index: int, arguments, views, keep):
+        """Address and size of an argument's bytes. keep gets the owner."""
         param = self.params[index]
         size = self.get_bytes(bound, index)
         view = views.get(param.name)
         if view is not None:
-            self.check_view(bound, index, view, param.direction in ("out", "inout") and not is_check)
-            if not is_check or param.direction == "in":
-                keep.append(view)
-                return view.address, size, "given"
+            self.check_view(bound, index, view, param.direction in ("out", "inout"))
+            keep.append(view)
+            return view.address, size
         if param.direction == "scalar" and param.name in arguments:
-            try:
-                data = _arrays.scalar_bytes(arguments[param.name], param.dtype)
-            except ArgumentError as error:
-                raise ArgumentError(f"@{self.name}, {param}: {error}") from None
-            buffer = ffi.new("uint64_t[2]")
-            ffi.memmove(buffer, data, len(data))
-            keep.append(buffer)
-            return int(ffi.cast("uintptr_t", buffer)), size, str(arguments[param.name])
+            keep.append(self._make_scalar(param, arguments[param.name]))
+            return int(ffi.cast("uintptr_t", keep[-1])), size
         buffer = numpy.empty(-(-size // 8), numpy.uint64)  # aligned for every element
         keep.append(buffer)
-        if view is not None:
-            ffi.memmove(ffi.cast("void *", buffer.ctypes.data), ffi.cast("void *", view.address), size)
-            return buffer.ctypes.data, size, "given"
         if param.direction != "out":
             facts = lib.grout_module_get_kernel(bound.pointer, self._index)
             lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", buffer.ctypes.data))
-        return buffer.ctypes.data, size, self._describe_default(bound, index)
+        return buffer.ctypes.data, size
 
-    def _describe_default(self, bound: Bound, index: int) -> str:
-        init = lib.grout_module_get_param(bound.pointer, self._facts, index).init
-        if init == 0:
-            return "ints"
-        facts = lib.grout_module_get_init(bound.pointer, init)
-        return take_text(lambda text: lib.grout_init_print_input(bound.pointer, facts, text))
-
-    def _make_arguments(self, bound: Bound, arguments, views, is_check: bool):
-        """The arguments in C, what they borrow, and the inputs in words."""
+    def _make_arguments(self, bound: Bound, arguments, views):
+        """The arguments in C, and what they borrow."""
         array = ffi.new("grout_argument[]", max(len(self.params), 1))
         keep: typing.List[object] = [array]
-        words: typing.List[str] = []
-        for index, param in enumerate(self.params):
-            address, size, word = self._make_argument(bound, index, arguments, views, is_check, keep)
+        for index in range(len(self.params)):
+            address, size = self._make_argument(bound, index, arguments, views, keep)
             array[index].data = ffi.cast("void *", address)
             array[index].size = size
-            if param.direction != "out":
-                words.append(f"%{param.name}: {word}")
-        return array[0:len(self.params)], keep, ", ".join(words)
+        return array[0:len(self.params)], keep
 
     # ---- check ------------------------------------------------------------------------------------------------------
 
@@ -391,100 +400,129 @@ class Kernel:
         a number of operations; not with explore=False, nor with repeat.
         """
         repeat = read_count("repeat", repeat, 1, REPEAT_MAX)
-        max_findings = read_count("max_findings", max_findings, 1)
-        strict_fences, writes = read_flag("strict_fences", strict_fences), read_flag("writes", writes)
-        explore = read_flag("explore", explore)
-        levels = read_levels(severity)
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
+        check = self._prepare(options, arrays, keywords, values, arch=arch, strict_fences=strict_fences,
+                              max_findings=max_findings, severity=severity, writes=writes)
+        if repeat > 1:
+            check.set("repeat", repeat)
+        if not read_flag("explore", explore):
+            check.set("no-explore")
+        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
+
+    def explore(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
+        """As check, and if one run does not stand for every schedule, runs those that may end otherwise, for at most budget
+        seconds (10). report.files has the schedules that fail."""
+        return self._search("explore", arrays, keywords, budget)
+
+    def minimise(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
+        """As check, with the smallest sizes and the shortest schedule that still show the first finding, looked for for at
+        most budget seconds (10). report.command shows it again, report.remarks says what was made smaller."""
+        return self._search("minimise", arrays, keywords, budget)
+
+    def advice(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
+        """As check, and report.advice says which commits, waits, barriers and orders beyond the CTA this launch does
+        without: each was left out in a run of its own. There is advice for launches without errors and warnings alone."""
+        return self._search("advice", arrays, keywords, budget)
+
+    def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays, budget: typing.Optional[float] = None,
+              **keywords) -> Report:
+        """Checks with each of these values of consts, {"K": [64, 128]}, every combination of them, in one report:
+        report.sizes has what each came to. budget: seconds for all."""
+        if not isinstance(sizes, typing.Mapping) or not sizes:
+            raise ValueError(f"sizes={sizes!r}: it is a dict of consts, such as {{'K': [64, 128]}}")
+        consts = {name: self._make_axis(name, numbers) for name, numbers in sizes.items()}
+        words = [f"{name}={','.join(map(repr, numbers))}" for name, numbers in consts.items()]
+        first = {name: numbers[0] for name, numbers in consts.items()}
+        return self._search(None, arrays, keywords, budget, {"sweep": words}, first)
+
+    def _make_axis(self, name: str, numbers: typing.Iterable[object]) -> typing.List[object]:
+        """The values that a const is to take."""
+        if name not in self.module.consts:
+            raise TypeError(f"@{self.name} has no const '{name}'{_suggest(name, self.module.consts)}")
+        made = [_make_const(name, number) for number in numbers]
+        if not made:
+            raise ValueError(f"const {name}: no value is given")
+        return made
+
+    def fix(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Fix:
+        """Looks for changes of the text that repair what check finds, for at most budget seconds (60): edits that findings
+        offer, else insertions, moves and other words, each judged by the checker. Nothing is written: fix.diff shows the
+        changes, fix.text is the text with them, fix.write() writes the file."""
+        check, max_findings = self._prepare_search(arrays, keywords, budget, {}, is_repair=True)
+        found = check.run(repairs=True)
+        return Fix(self.module.name if self.module.is_file else "", self.module.source, found,
+                   make_report(self.name, check.bound.warnings, found, max_findings, check.conditions))
+
+    def _search(self, flag: typing.Optional[str], arrays, keywords, budget: typing.Optional[float],
+                words: typing.Optional[typing.Mapping[str, typing.Sequence[str]]] = None,
+                first: typing.Optional[typing.Mapping[str, object]] = None) -> Report:
+        check, max_findings = self._prepare_search(arrays, keywords, budget, first or {})
+        if flag is not None:
+            check.set(flag)
+        for option, values in (words or {}).items():
+            for value in values:
+                check.set(option, value)
+        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
+
+    def _prepare_search(self, arrays, keywords, budget: typing.Optional[float], first: typing.Mapping[str, object],
+                        is_repair: bool = False) -> typing.Tuple[Check, int]:
+        """A check with the options of check among the keywords. first: values of consts with which arrays are looked at."""
+        keywords = dict(keywords)
+        names = [field.name for field in dataclasses.fields(Options)]
+        options = Options(**{"print": print, **{name: keywords.pop(name) for name in names if name in keywords}})
+        own = {name: keywords.pop(name) for name in ("arch", "strict_fences", "max_findings", "severity") if name in keywords}
+        values = keywords.pop("values", None)
+        check = self._prepare(options, arrays, keywords, values, first=first, is_repair=is_repair, **own)
+        budget = read_seconds("budget", budget)
+        if budget is not None:
+            check.set("budget", format(budget, ".17g"))
+        return check, own.get("max_findings", 20)
+
+    def _prepare(self, options: Options, arrays, keywords, values, arch: typing.Optional[str] = None,
+                 strict_fences: bool = False, max_findings: int = 20,
+                 severity: typing.Optional[typing.Mapping[str, str]] = None, writes: bool = False,
+                 first: typing.Optional[typing.Mapping[str, object]] = None, is_repair: bool = False) -> Check:
+        """A check with what all of them take."""
+        max_findings = read_count("max_findings", max_findings, 1)
+        strict_fences, writes = read_flag("strict_fences", strict_fences), read_flag("writes", writes)
+        levels = read_levels(severity)
+        options.check_words()
         arguments, defines = self._sort(arrays, keywords, values)
+        given_consts = dict(defines)
+        for name, value in (first or {}).items():
+            if name in defines:
+                raise TypeError(f"@{self.name}: const {name} is given twice")
+            defines[name] = (_make_const(name, value), "given")
         bound, views = self._bind(arguments, defines, arch)
         self._check_memory(bound, views, options, not writes)
         if writes:
             self._check_overlaps(views)
-        array, keep, inputs = self._make_arguments(bound, arguments, views, not writes)
-        are_given = [param.name in arguments for param in self.params]
+        check = Check(self, bound, options, levels, is_repair)
+        if arch is not None:
+            check.set("arch", arch)
+        for name, (value, _) in given_consts.items():
+            check.set("D", f"{name}={value!r}")
+        for index, param in enumerate(self.params):
+            self._give(check, bound, index, arguments, views.get(param.name), writes)
+        if strict_fences:
+            check.set("strict-fences")
+        check.set("max-findings", max_findings)
+        return check
 
-        def launch(number: int, past):
-            coverage = self._describe_coverage(bound, defines, inputs, options, levels, number, repeat)
-            return self._check_launch(bound, options, array, are_given, strict_fences, past, explore and repeat == 1,
-                                      lambda run, checker, explored: make_report(bound, run, checker, coverage,
-                                                                                 self.module, max_findings, levels,
-                                                                                 explored))
-
-        try:
-            return launch(1, ffi.NULL)[0] if repeat == 1 else self._check_rounds(launch, repeat)
-        finally:
-            del keep
-
-    @staticmethod
-    def _check_rounds(launch, repeat: int) -> Report:
-        """The launches, until one does not come to its end: the first report of those with the worst verdict."""
-        diags = Diags()
-        past = lib.grout_past_new(ffi.NULL, diags.list)
-        if past == ffi.NULL:
-            diags.fail(RunError)
-        reports: typing.List[Report] = []
-        try:
-            for number in range(1, repeat + 1):
-                report, is_done = launch(number, past)
-                reports.append(report)
-                if not is_done:
-                    break
-        finally:
-            lib.grout_past_free(past)
-        order = ("error", "incomplete", "warning", "clean")
-        return min(reports, key=lambda report: (order.index(report.verdict), report.holds_for_every_schedule,
-                                                -len(report.findings)))
-
-    @staticmethod
-    def _check_launch(bound: Bound, options: Options, array, are_given, strict_fences: bool, past, explore: bool, make):
-        """What make says of one launch, and whether it came to its end."""
-        diags = Diags()
-        checker_options = ffi.new("grout_checker_options *",
-                                  {"max_findings": 0xffffffff, "strict_fences": strict_fences})
-        checker = lib.grout_checker_new(checker_options, diags.list)
-        if checker == ffi.NULL:
-            diags.fail(RunError)
-        try:
-            with Run(bound, options, array, [lib.grout_checker_get_observer(checker)], track_undefined=True,
-                     argument_bytes=sum(argument.size for argument in array), past=past) as run:
-                judge = run.make_judge(are_given)
-                look, exploration = ffi.NULL, ffi.new("grout_exploration *")
-                try:
-                    look = run.make_look(are_given, strict_fences) if explore else ffi.NULL
-                    run.run()
-                    run.judge(judge, checker)
-                    has_looked = run.look_again(look, checker, exploration)
-                    run.leave(past, checker)
-                    report = make(run, checker, exploration if has_looked else None)
-                    return report, run.status == lib.GROUT_RUN_DONE
-                finally:
-                    lib.grout_exploration_deinit(exploration)
-                    lib.grout_second_look_free(look)
-                    lib.grout_writes_judge_free(judge)
-        finally:
-            lib.grout_checker_free(checker)
-
-    def _describe_coverage(self, bound: Bound, defines, inputs: str, options: Options, levels: Levels, number: int = 1,
-                           total: int = 1) -> str:
-        parts = [take_text(lambda text: lib.grout_describe_launch(bound.pointer, bound.kernel, text))]
-        if lib.grout_module_get_launch_count(bound.pointer) > 1:
-            parts.append("alone, not in the file's launch list")
-        if defines:
-            parts.append(", ".join(f"{name}={value:.9g} ({origin})" if isinstance(value, float) else
-                                   f"{name}={value} ({origin})" for name, (value, origin) in defines.items()))
-        if total > 1:
-            parts.append(f"launch {number} of {total}")
-        if inputs:
-            parts.append(f"inputs {inputs}" + (", and what the launches before left in them" if number > 1 else ""))
-        schedule = options.schedule.partition(":")[0]
-        parts.append(f"{schedule} schedule, {options.timing} timing" +
-                     (f", seed {options.seed}" if options.has_seed else "") +
-                     (", exact numerics" if options.numerics == "exact" else ""))
-        if levels:
-            parts.append(f"severity {describe_levels(levels)}")
-        return "; ".join(parts)
+    def _give(self, check: Check, bound: Bound, index: int, arguments, view, writes: bool) -> None:
+        """What the caller has given for a parameter."""
+        param = self.params[index]
+        if view is not None:
+            type_ = self._get_type(bound, index)
+            self.check_view(bound, index, view, param.direction in ("out", "inout") and writes)
+            is_input, is_result = param.direction != "out", param.direction != "in" and writes
+            check.give(Given(param.name, tuple(type_.dims[i] for i in range(type_.rank)),
+                             view.address if is_input else 0, self.get_bytes(bound, index),
+                             view.address if is_result else 0), view)
+        elif param.direction == "scalar" and param.name in arguments:
+            scalar = self._make_scalar(param, arguments[param.name])
+            check.give(Given(param.name, (), int(ffi.cast("uintptr_t", scalar)), self.get_bytes(bound, index)), scalar)
 
     # ---- run --------------------------------------------------------------------------------------------------------
 
@@ -516,7 +554,7 @@ class Kernel:
         self._check_memory(bound, views, options, False)
         self._check_overlaps(views)
         results = self._make_results(bound, arguments, views)
-        array, keep, _ = self._make_arguments(bound, arguments, views, False)
+        array, keep = self._make_arguments(bound, arguments, views)
         if device != "cpu":
             self._run_on(device, bound, array, options, extern_source, nvrtc, find_races)
             return pack_results(results)
@@ -733,7 +771,9 @@ def load_module(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
         text = file.read(FILE_MAX + 1)
     if len(text) > FILE_MAX:
         raise KernelError(f"{os.fsdecode(path)}: it has more than {FILE_MAX >> 20} MiB, which no kernel has")
-    return parse(text, os.fsdecode(path))
+    module = parse(text, os.fsdecode(path))
+    module.is_file = True
+    return module
 
 
 def load(source: typing.Union[str, "os.PathLike[str]"], kernel: typing.Optional[str] = None) -> Kernel:

@@ -93,6 +93,10 @@ class Options:
             raise ValueError(f"{option}={text!r}: there is none of this name")
         return out[0]
 
+    def check_words(self) -> None:
+        """Raises what is wrong with those that are words."""
+        self.fill(ffi.new("grout_launch *"))
+
     def fill(self, launch) -> None:
         schedule, colon, depth = str(self.schedule).partition(":")
         if schedule == "pct":
@@ -123,8 +127,8 @@ def read_run_options(options: typing.Mapping[str, object]) -> None:
 class Run:
     """A machine with what it borrows. To be used in a 'with'."""
 
-    def __init__(self, bound, options: Options, arguments, observers=(), track_undefined: bool = False,
-                 argument_bytes: int = 0, past=ffi.NULL):
+    def __init__(self, bound, options: Options, arguments, observers=(),
+                 argument_bytes: int = 0):
         self._watch = Watch(options.timeout)
         self.diags = Diags(bound.pointer)
         self.options = options
@@ -141,64 +145,13 @@ class Run:
         launch.kernel = bound.kernel
         launch.arguments = arguments
         launch.argument_count = len(arguments)
-        launch.track_undefined = track_undefined
         if options.max_memory:
             launch.max_memory = max(options.max_memory - argument_bytes, 1)
         for index, observer in enumerate(observers):
             launch.observers[index] = observer
         launch.observer_count = len(observers)
         self._add_callbacks(launch)
-        if past != ffi.NULL and not lib.grout_past_begin(past, launch, self.diags.list):
-            self.diags.fail(RunError)
         self._launch = launch
-
-    def make_judge(self, are_given: typing.Sequence[bool]):
-        """A grout_writes_judge, which runs the launch again if two writes race. Before the run; the caller frees it."""
-        launch = ffi.new("grout_launch *", self._launch[0])
-        self._add_progress(launch)
-        judge = lib.grout_writes_judge_new(launch, ffi.new("bool[]", [*are_given, True]), self.diags.list)
-        if judge == ffi.NULL:
-            self.diags.fail(RunError)
-        return judge
-
-    def make_look(self, are_given: typing.Sequence[bool], strict_fences: bool):
-        """A grout_second_look, for launches of which one run does not stand for all. Before the run; the caller frees
-        it."""
-        launch = ffi.new("grout_launch *", self._launch[0])
-        self._add_progress(launch)
-        given = ffi.new("bool[]", [*are_given, True])
-        options = ffi.new("grout_explore_options *", {"strict_fences": strict_fences, "are_given": given})
-        look = lib.grout_second_look_new(launch, options, self.diags.list)
-        if look == ffi.NULL:
-            self.diags.fail(RunError)
-        return look
-
-    def look_again(self, look, checker, exploration) -> bool:
-        """After the run: whether other schedules were tried."""
-        has_looked = ffi.new("bool *", False)
-        if look == ffi.NULL or self.cut is not None or self.status != lib.GROUT_RUN_DONE:
-            return False
-        stats = ffi.new("grout_run_stats *", self.raw_stats)
-        with nested(self._watch):
-            is_good = lib.grout_second_look_run(look, checker, stats, exploration, has_looked, self.diags.list)
-        self._watch.raise_error()
-        if not is_good:
-            self.diags.fail(RunError)
-        return bool(has_looked[0])
-
-    def judge(self, judge, checker) -> None:
-        """After the run: races of two writes that leave the same bytes become warnings."""
-        with nested(self._watch):
-            is_judged = lib.grout_writes_judge_run(judge, checker, self.diags.list)
-        self._watch.raise_error()
-        if not is_judged:
-            self.diags.fail(RunError)
-
-    def leave(self, past, checker) -> None:
-        """After the run: what it has left, for the launches after it; past NULL: there are none."""
-        if past != ffi.NULL and self.status == lib.GROUT_RUN_DONE and not lib.grout_past_end(
-                past, self._launch, self._machine, checker, self.diags.list):
-            self.diags.fail(RunError)
 
     def _add_callbacks(self, launch) -> None:
         if self.options.print is not None:

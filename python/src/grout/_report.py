@@ -9,14 +9,11 @@ import re
 import sys
 import typing
 
-from ._diagnostics import (CheckError, Diagnostic, Note, Place, make_diagnostic, make_notes, make_place, render,
-                           severity_text)
-from ._launch import STEPS_ARE_OVER, Run, Stats
-from ._library import ffi, lib, take_text, text_of
-from ._severity import Levels
-
-# Codes that say that a limit was reached: no fault of the kernel.
-LIMITS = ("step-limit", "out-of-memory")
+from ._check import Found
+from ._diagnostics import CheckError, Diagnostic, GroutError, Note, Place
+from ._files import write
+from ._launch import Stats
+from ._library import lib, text_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,59 +77,50 @@ class Finding:
         return _to_html(self._show(self._colored))
 
 
-def _make_accesses(finding) -> typing.Tuple[Access, ...]:
-    return tuple(
-        Access(make_place(access.place), text_of(access.op), text_of(access.where), text_of(access.engine),
-               text_of(access.box), "none" if not text_of(access.engine) else "write" if access.is_write else "read")
-        for access in (finding.accesses[i] for i in range(finding.access_count)))
+def _make_place(facts) -> typing.Optional[Place]:
+    return None if facts is None else Place(facts["file"], facts["line"], facts["column"], facts["length"])
+
+
+def _make_accesses(facts) -> typing.Tuple[Access, ...]:
+    return tuple(Access(_make_place(access["place"]), access["op"], access["where"], access["engine"], access["box"],
+                        access["kind"]) for access in facts["accesses"])
 
 
 def _make_edit(edit) -> typing.Optional[Edit]:
-    place = make_place(edit.place)
-    if place is None:
+    if edit is None:
         return None
-    return Edit(place, "replace" if edit.is_replacement else "after" if edit.is_after else "before",
-                text_of(edit.text))
+    return Edit(_make_place(edit["place"]), edit["position"], edit["text"])
 
 
-def _key(finding) -> int:
-    return int(ffi.cast("uintptr_t", finding))
+def _make_notes(facts) -> typing.Tuple[Note, ...]:
+    return tuple(Note("advice" if note["severity"] == "help" else note["severity"], note["message"],
+                      _make_place(note["place"])) for note in facts["notes"])
 
 
-def _make_diag(finding, levels: Levels):
-    """The diagnostic of a finding with the severity that the call gives its code."""
-    level = levels.get(text_of(lib.grout_diag_get(finding.code).text))
-    if level is None:
-        return finding.diag
-    diag = ffi.new("grout_diag *", finding.diag[0])
-    diag.severity = lib.GROUT_SEVERITY_ERROR if level == "error" else lib.GROUT_SEVERITY_WARNING
-    return diag
+def _make_finding(facts, made: typing.Dict[str, "Finding"]) -> Finding:
+    code = facts.get("code") or facts["silenced_code"]
+    cause = made.get(facts.get("follows_from", ""))
+    finding = Finding(
+        code=code, severity=facts.get("severity", "error"), is_lowered=facts["is_lowered"], message=facts["message"],
+        place=_make_place(facts["primary"]), related=_make_place(facts["related"]), notes=_make_notes(facts),
+        accesses=_make_accesses(facts), missing_edge=facts["missing_edge"], repair=facts["repair"],
+        edit=_make_edit(facts["edit"]), count=facts["count"], identity=facts["identity"],
+        meaning=text_of(lib.grout_diag_get(lib.grout_diag_find(code.encode())).doc), short=facts["short"],
+        silenced=facts.get("reason", ""), follows_from=cause, followers=[], text=facts["text"], _colored=facts["colored"])
+    made[finding.identity] = finding
+    if cause is not None:
+        cause.followers.append(finding)
+    return finding
 
 
-def _make_finding(finding, diags, causes: typing.Dict[int, "Finding"], allowances, levels: Levels) -> Finding:
-    info = lib.grout_diag_get(finding.code)
-    diag = _make_diag(finding, levels)
-    severity = severity_text(diag.severity)
-    cause = causes.get(_key(finding.cause)) if finding.cause != ffi.NULL else None
-    # What follows from an error stands with it; what follows from a warning, if it is no error itself.
-    place = make_place(finding.primary)
-    silenced = next((rule.reason for rule in allowances if place is not None and
-                     (rule.code, rule.file, rule.line) == (text_of(info.text), place.file, place.line)), "")
-    is_follower = cause is not None and not cause.silenced and not silenced and (
-        cause.severity == "error" or severity != "error")
-    made = Finding(
-        code=text_of(info.text), severity=severity, is_lowered=severity == "warning" and
-        finding.severity == lib.GROUT_SEVERITY_ERROR, message=text_of(finding.diag.message),
-        place=place, related=make_place(finding.related), notes=make_notes(finding.diag),
-        accesses=_make_accesses(finding), missing_edge=text_of(finding.missing_edge), repair=text_of(finding.repair),
-        edit=_make_edit(finding.edit), count=finding.count, identity=f"{finding.identity:016x}",
-        meaning=text_of(info.doc), short=take_text(lambda text: lib.grout_describe_finding(finding, text)),
-        silenced=silenced, follows_from=cause if is_follower else None, followers=[],
-        text=render(diag, diags).rstrip("\n"), _colored=render(diag, diags, color=True).rstrip("\n"))
-    causes[_key(finding)] = made
-    if made.follows_from is not None:
-        made.follows_from.followers.append(made)
-    return made
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """One size of a sweep."""
+
+    binding: typing.Mapping[str, object]  # const -> value
+    verdict: str
+    holds_for_every_schedule: bool
+    not_run: str  # why; "" if it was run
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -152,8 +140,52 @@ class Report:
     async_ops: int
     barrier_phases: int
     _head: typing.Tuple[str, str] = dataclasses.field(repr=False)
-    _extra: str = dataclasses.field(repr=False)
+    _words: typing.Tuple[str, ...] = dataclasses.field(repr=False)
     _max_findings: int = dataclasses.field(repr=False)
+    _found: Found = dataclasses.field(repr=False)
+
+    def json(self) -> str:
+        """The report as JSON, schema grout-report/1 (docs/report_schema.md), as 'grout check --format json' writes it."""
+        return self._found.print(lib.GROUT_REPORT_JSON)
+
+    def sarif(self) -> str:
+        """The report as a SARIF 2.1.0 log, for GitHub's code scanning and others."""
+        return self._found.print(lib.GROUT_REPORT_SARIF)
+
+    def html(self) -> str:
+        """The report as one web page, which needs nothing else: the source with the findings at their lines."""
+        return self._found.print(lib.GROUT_REPORT_HTML)
+
+    @property
+    def command(self) -> str:
+        """The command that shows the same again; "" for a kernel that is in no file."""
+        return next((launch["see_it_again"] for launch in self._launches if launch.get("see_it_again")), "")
+
+    @property
+    def remarks(self) -> str:
+        """What the search had to say beside the report, in lines: what minimise made smaller, what cut advice short."""
+        return _in_python(self._found.remarks)
+
+    @property
+    def advice(self) -> typing.Tuple[Diagnostic, ...]:
+        """Synchronisation that the launch does without, if the report is of Kernel.advice."""
+        return tuple(_make_diagnostic(one) for one in self._found.facts["findings"] if one.get("severity") == "advice")
+
+    @property
+    def sizes(self) -> typing.Tuple[Size, ...]:
+        """What each size of Kernel.sweep came to."""
+        return tuple(Size(one["binding"], one["verdict"], one["holds_for_every_schedule"], one["not_run"])
+                     for one in self._found.facts.get("sweep", ()))
+
+    @property
+    def _launches(self):
+        return [*self._found.facts["coverage"]["kernels"],
+                *(launch for size in self._found.facts.get("sweep", ()) for launch in size["kernels"])]
+
+    @property
+    def files(self) -> typing.Dict[str, bytes]:
+        """Schedules that show what was found, by the names of their files: for 'grout check --replay'."""
+        return self._found.files
 
     @property
     def is_clean(self) -> bool:
@@ -175,10 +207,7 @@ class Report:
         shown = [finding for finding in self.findings if finding.follows_from is None][:self._max_findings]
         parts = [str(diagnostic) for diagnostic in self.warnings]
         parts += [finding._show(finding._colored if color else finding.text) for finding in shown]
-        lines = [self._head[color], f"  covered: {self.coverage}"]
-        lines += [f"  {self._extra}"] if self._extra else []
-        lines += [f"  {self.promise}"] if self.holds_for_every_schedule or not self.errors else []
-        return "\n\n".join([*parts, "\n".join(lines)])
+        return "\n\n".join([*parts, "\n".join([self._head[color], *self._words[1:]]).rstrip("\n")])
 
     def __str__(self) -> str:
         return self._text(False)
@@ -196,72 +225,101 @@ class Report:
         return _to_html(self._text(True))
 
 
-def _list_findings(checker, exploration):
-    """Those of a run, and then of the schedules that were explored, each once."""
-    checkers = [checker]
-    if exploration is not None:
-        checkers += [exploration.witnesses[i].checker for i in range(1, exploration.witness_count)]
-    found = {}
-    for one in checkers:
-        for index in range(lib.grout_checker_get_count(one)):
-            finding = lib.grout_checker_get_finding(one, index)
-            found.setdefault(finding.identity, finding)
-    return list(found.values())
+def _make_diagnostic(facts) -> Diagnostic:
+    return Diagnostic(facts["code"], facts["severity"], facts["message"], _make_place(facts["primary"]),
+                      _make_notes(facts), facts["text"])
 
 
-def make_report(bound, run: Run, checker, coverage: str, module, max_findings: int, levels: Levels,
-                exploration=None) -> Report:
-    summary = lib.grout_checker_get_summary(checker, run.cut is not None)
-    causes: typing.Dict[int, Finding] = {}
-    made = [_make_finding(finding, run.diags.list, causes, module.allowances, levels)
-            for finding in _list_findings(checker, exploration)]
-    findings = [finding for finding in made if not finding.silenced]
-    heads = [finding for finding in findings if finding.follows_from is None]
-    counts = {
-        "errors": sum(finding.severity == "error" and finding.code not in LIMITS for finding in heads),
-        "warnings": sum(finding.severity == "warning" for finding in heads),
-        "silenced": len(made) - len(findings),
-        "follow_on": summary.suppressed_count + len(findings) - len(heads),
-        "unlisted": summary.dropped_count + max(0, len(heads) - max_findings),
-    }
-    cut_text = run.cut
-    if cut_text is None and any(finding.code in LIMITS for finding in made):  # of a schedule that was explored
-        cut_text = STEPS_ARE_OVER
-    is_open = cut_text is not None or summary.verdict == lib.GROUT_VERDICT_INCOMPLETE
-    is_lowered = any(finding.is_lowered for finding in findings)
-    verdict = "error" if counts["errors"] else "incomplete" if is_open else "warning" if is_lowered else "clean"
+def _is_finding(facts) -> bool:
+    """Whether it is what a run has found, and no diagnostic."""
+    return "short" in facts
 
-    def make_head(color: bool) -> str:
-        kernel, word = ffi.new("char[]", bound.name.encode()), ffi.new("char[]", verdict.encode())
-        line = ffi.new("grout_verdict_line *", {"kernel": kernel, "word": word, "counts": counts, "color": color})
-        return take_text(lambda text: lib.grout_describe_verdict(line, text))
 
-    cut = ffi.NULL if cut_text is None else ffi.new("char[]", cut_text.encode())
-    summary_pointer = ffi.new("grout_check_summary *", summary)
-    holds = bool(summary.is_well_synchronised)
-    if exploration is not None:
-        holds = bool(lib.grout_exploration_holds(exploration))
+def _find_head(head: str, colored: str) -> str:
+    """The same line with its colours."""
+    return next((line for line in colored.split("\n") if _ESCAPE.sub("", line) == head), head)
 
-    def describe(text) -> None:
-        if exploration is None or verdict == "incomplete":
-            lib.grout_describe_promise(summary_pointer, counts["errors"] > 0, cut, text)
-        else:
-            lib.grout_describe_exploration(exploration, summary_pointer, ffi.NULL, text)
 
+def _get_line(words: typing.List[str], lead: str) -> str:
+    return next((line[len(lead):] for line in words if line.startswith(lead)), "")
+
+
+def _find_launch(launches, verdict: str):
+    """The launch that a report speaks of: the first that has the verdict, by its own words, else the last."""
+    def has(launch) -> bool:
+        return launch.get("words", "").split("\n")[0].partition(": ")[2].startswith(verdict)
+
+    return next(filter(has, launches), launches[-1] if launches else {})
+
+
+COVERED = "  covered: "
+_OPTION = re.compile(r"\(--([\w-]+)\)")
+
+
+def _in_python(words: str) -> str:
+    """Words that name an option of the command: "(--max-steps)"."""
+    return _OPTION.sub(lambda match: f"({match.group(1).replace('-', '_')})", words)
+
+
+def make_report(kernel: str, warnings, found: Found, max_findings: int = 20, conditions: typing.Sequence[str] = ()) -> Report:
+    """The report of a check. warnings: of the verifier. conditions: what else was covered."""
+    facts = found.facts
+    made: typing.Dict[str, Finding] = {}
+    findings = [_make_finding(one, made) for one in facts["findings"] if _is_finding(one)]
+    launches = facts["coverage"]["kernels"]
+    launch = _find_launch(launches, facts["verdict"])
+    words = [line + "".join(f"; {condition}" for condition in conditions if line.startswith(COVERED))
+             for line in _in_python(launch.get("words", "")).split("\n")]
+    colored = found.print(lib.GROUT_REPORT_COLOR)
     return Report(
-        kernel=bound.name, verdict=verdict,
+        kernel=kernel, verdict=facts["verdict"],
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
-        silenced=tuple(finding for finding in made if finding.silenced), warnings=bound.warnings, coverage=coverage,
-        promise=take_text(describe), holds_for_every_schedule=holds and cut_text is None, stats=run.stats,
-        accesses=summary.accesses, async_ops=summary.async_ops, barrier_phases=summary.barrier_phases,
-        _head=(make_head(False), make_head(True)), _extra=_describe_non_finite(run), _max_findings=max_findings)
+        silenced=tuple(_make_finding(one, made) for one in facts["silenced"] if _is_finding(one)), warnings=warnings,
+        coverage=_get_line(words, COVERED), promise=_in_python(launch.get("promise", "")),
+        holds_for_every_schedule=all(one.get("holds_for_every_schedule", False) for one in launches),
+        stats=Stats(**launch["stats"]) if "stats" in launch else Stats(0, 0, 0, 0, 0, 0.0),
+        accesses=launch.get("accesses", 0), async_ops=launch.get("async_ops", 0),
+        barrier_phases=launch.get("barrier_phases", 0), _found=found, _words=tuple(words),
+        _head=(words[0], _find_head(words[0], colored)), _max_findings=max_findings)
 
 
-def _describe_non_finite(run: Run) -> str:
-    if not run.options.non_finite:
-        return ""
-    stats = ffi.new("grout_run_stats *", run.raw_stats)
-    return take_text(lambda text: lib.grout_describe_non_finite(stats, text))
+class Fix:
+    """What a search for repairs came to. str() shows the changes and the outcome."""
+
+    def __init__(self, path: str, source: bytes, found: Found, report: Report):
+        self._path, self._source = path, source
+        self.text: str = found.repaired or source.decode("utf-8", "surrogateescape")
+        self.diff: str = found.diff  # unified; "" if nothing was changed
+        self.steps: typing.Tuple[str, ...] = tuple(line.strip() for line in found.steps.splitlines()[1:])
+        self.outcome: str = found.outcome.strip()  # "k.grout: 2 changes, the result is clean"
+        self.report = report  # of the check of the result
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.diff)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the result is clean."""
+        return self.report.is_clean
+
+    def write(self, path: typing.Union[str, "os.PathLike[str]", None] = None) -> None:
+        """Writes the text to a file, whole or not at all; None: to the one that the kernel was loaded from, if that still
+        has the text that was repaired."""
+        if path is None and not self._path:
+            raise ValueError("the kernel is of no file: say where to write, fix.write(path)")
+        target = os.fspath(self._path if path is None else path)
+        if path is None:
+            with open(target, encoding="utf-8", errors="surrogateescape") as file:
+                if file.read() != self._source.decode("utf-8", "surrogateescape"):
+                    raise GroutError(f"'{target}' has changed since it was loaded: nothing is written")
+        write(target, self.text)
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [*self.steps, self.diff.rstrip("\n"), self.outcome])) or str(self.report)
+
+    def __repr__(self) -> str:
+        return f"<grout.Fix {'changed' if self.is_changed else 'unchanged'}, {self.report.verdict}>"
 
 
 # ---- notebooks ------------------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ START_TEST(test_arrays) {
     ck_assert(grout_check_give_array(check, "x", &in, sizeof x, NULL));
     ck_assert(grout_check_give_array(check, "y", &out, sizeof y, y));
     grout_report *report = run(check, "clean");
-    ck_assert(has(report, GROUT_REPORT_TEXT, "N=3 (given)"));
+    ck_assert(has(report, GROUT_REPORT_TEXT, "N=3 (dimension 0 of %x)"));
     ck_assert(has(report, GROUT_REPORT_TEXT, "%x: given"));
     for (int i = 0; i < 3; i++) {
         ck_assert(y[i] == 2 * x[i]);

@@ -310,6 +310,7 @@ class Builder(Operations):
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
         module = Module._of_pointer(symbolic, self.name)
+        module.python_sources = dict(self._places.sources)
         module.allowances = tuple(rule for file, text in self._places.sources.items()
                                   for rule in read_python_allowances(text.decode("utf-8", "replace"), file))
         if verify:
