@@ -144,7 +144,8 @@ static void judge_reach(sweep *it, grout_kernel_id id) {
     if (!grout_reach__find(&kernel->reach)) {
         (void)grout_diags_add_oom(it->session->diags);
     } else if (!grout_reach__is_whole(&kernel->reach) && !it->session->is_quiet &&
-               grout_given__has_file(it->session->given)) {
+               grout_given__has_file(it->session->given) &&
+               !grout_options__has(&it->session->options, GROUT_OPTION_NO_PROPOSALS)) {
         const grout_propose_task task = {
             .load = &it->base,
             .path = it->path,

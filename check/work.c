@@ -179,7 +179,8 @@ static void judge_reach(grout_session *session, const grout_load *load, grout_ou
     }
     bool is_clean = outcome->summary.verdict == GROUT_VERDICT_CLEAN;
     if (!grout_reach__is_whole(reach) && is_clean && !session->is_quiet && report->text != NULL &&
-        grout_given__has_file(session->given)) {
+        grout_given__has_file(session->given) &&
+        !grout_options__has(&session->options, GROUT_OPTION_NO_PROPOSALS)) {
         const grout_propose_task task = {
             .load = load,
             .path = session->options.arguments[0],

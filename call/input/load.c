@@ -298,6 +298,37 @@ static bool read_module(grout_session *session, const grout_bytes *text, grout_l
     return grout_module_add_sources(out->symbolic, session->diags);
 }
 
+grout_module *grout_load__share_bound(const grout_load *load, uint32_t **owners_out) {
+    ++*load->bound_owners;
+    *owners_out = load->bound_owners;
+    return load->bound;
+}
+
+void grout_module__give_back(grout_module *bound, uint32_t *owners) {
+    if (owners != NULL && --*owners == 0) {
+        grout_module_free(bound);
+        free(owners);
+    }
+}
+
+/* The module with the values of its consts. */
+static bool bind(grout_load *load, grout_diags *diags) {
+    load->bound = grout_module_bind(load->symbolic, load->defines, load->define_count, diags);
+    load->bound_owners = malloc(sizeof *load->bound_owners);
+    if (load->bound != NULL && load->bound_owners != NULL) {
+        *load->bound_owners = 1;
+        return true;
+    }
+    if (load->bound != NULL) {
+        (void)grout_diags_add_oom(diags);
+    }
+    grout_module_free(load->bound);
+    free(load->bound_owners);
+    load->bound = NULL;
+    load->bound_owners = NULL;
+    return false;
+}
+
 /* From the module to verified kernels. */
 static bool finish(grout_session *session, bool needs_one, grout_load *out) {
     if (!select_kernels(session, needs_one, out) || !read_defines(session, out) ||
@@ -314,8 +345,8 @@ static bool finish(grout_session *session, bool needs_one, grout_load *out) {
     if (!is_good) {
         return false;
     }
-    out->bound = grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
-    return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags) &&
+    return bind(out, session->diags) &&
+           grout_verify(out->bound, get_arch(session), session->diags) &&
            grout_extern_files__read(session, out->bound, &out->externs);
 }
 
@@ -340,7 +371,7 @@ void grout_load__deinit(grout_load *load) {
     free(load->kernels);
     grout_bindings__deinit(&load->bindings);
     grout_extern_files__deinit(&load->externs);
-    grout_module_free(load->bound);
+    grout_module__give_back(load->bound, load->bound_owners);
     if (!load->is_lent) {
         grout_module_free(load->symbolic);
     }
@@ -370,12 +401,13 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
     own->kernel_count = 1;
     own->kernels = calloc(1, sizeof own->kernels[0]);
     own->symbolic = own->bound = NULL;
+    own->bound_owners = NULL;
     own->is_lent = false;
     if (diags != NULL && own->kernels != NULL && grout_load__has_several(load)) {
         own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }
     if (own->symbolic != NULL) { /* the whole has been verified */
-        own->bound = grout_module_bind(own->symbolic, own->defines, own->define_count, diags);
+        (void)bind(own, diags);
     }
     grout_diags_free(diags);
     if (own->bound == NULL) {
@@ -387,7 +419,7 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
 
 void grout_load__give_back(grout_load *own) {
     free(own->kernels);
-    grout_module_free(own->bound);
+    grout_module__give_back(own->bound, own->bound_owners);
     grout_module_free(own->symbolic);
     *own = (grout_load){0};
 }

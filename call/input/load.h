@@ -19,7 +19,8 @@ typedef struct grout_define_note {
 typedef struct grout_load {
     const char *name; /* of the file, for messages; borrowed */
     grout_module *symbolic, *bound;
-    bool is_lent; /* the symbolic one is the caller's */
+    uint32_t *bound_owners; /* how many the bound one has: this load, and kept reports */
+    bool is_lent;           /* the symbolic one is the caller's */
     grout_bindings bindings;
     grout_extern_files externs;
     grout_kernel_id *kernels; /* to work on, in file order */
@@ -43,6 +44,9 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
 bool grout_load__init_with(grout_session *session, const char *path, grout_module *symbolic,
                            grout_load *out);
 void grout_load__deinit(grout_load *load);
+/* The bound module for one owner more, who gives it back with its owners. */
+grout_module *grout_load__share_bound(const grout_load *load, uint32_t **owners_out);
+void grout_module__give_back(grout_module *bound, uint32_t *owners);
 /*
  * One kernel of a load that has several, as a load whose modules have no other, and borrows the
  * rest: what a launch looks at is as long as the kernel, not as the file. The load itself, if there

@@ -64,7 +64,7 @@ int grout_report_get_exit_code(const grout_report *report) {
     return report->exit_code;
 }
 
-bool grout_report_print(const grout_report *report, grout_report_form form, grout_text *out) {
+bool grout_report_print(grout_report *report, grout_report_form form, grout_text *out) {
     const grout_text *colored = &report->host.streams[GROUT_STREAM_OUT];
     switch (form) {
     case GROUT_REPORT_TEXT:

@@ -29,8 +29,7 @@ GROUT_API const char *grout_report_get_verdict(const grout_report *report);
 /* What the command would exit with: docs/cli.md. */
 GROUT_API int grout_report_get_exit_code(const grout_report *report);
 /* Appends the report. False without memory, and for a form that is unknown. */
-GROUT_API bool grout_report_print(const grout_report *report, grout_report_form form,
-                                  grout_text *out);
+GROUT_API bool grout_report_print(grout_report *report, grout_report_form form, grout_text *out);
 /* Remarks beside the report, as the command writes them to stderr: lines, or "". */
 GROUT_API const char *grout_report_get_remarks(const grout_report *report);
 

@@ -227,16 +227,21 @@ static json_t *make_banks(const grout_module *module, grout_kernel_id kernel) {
     return list.items;
 }
 
-void grout_page_facts__add_memory(const grout_reporter *report, json_t *object,
-                                  grout_kernel_id kernel) {
-    const grout_module *module = report->load->bound;
-    if (!is_wanted(report, object)) {
-        return;
-    }
-    (void)json_object_set_new(object, "memory", make_memory(module, kernel));
-    json_t *banks = make_banks(module, kernel);
+void grout_page_facts__fill_memory(json_t *object, const grout_module *bound,
+                                   grout_kernel_id kernel) {
+    (void)json_object_set_new(object, "memory", make_memory(bound, kernel));
+    json_t *banks = make_banks(bound, kernel);
     if (banks != NULL) {
         (void)json_object_set_new(object, "banks", banks);
+    }
+}
+
+void grout_page_facts__add_memory(const grout_reporter *report, json_t *object,
+                                  grout_kernel_id kernel) {
+    if (is_kept(report, object)) { /* it takes longer than many a check */
+        (void)grout_kept__add_launch(report->session->kept, object, report->load, kernel);
+    } else if (is_wanted(report, object)) {
+        grout_page_facts__fill_memory(object, report->load->bound, kernel);
     }
 }
 

@@ -32,6 +32,9 @@ void grout_page_facts__add_diag(const grout_reporter *report, struct json_t *obj
 /* Of a kernel: promise, for which schedules the verdict holds; stats. */
 void grout_page_facts__add_outcome(const grout_reporter *report, struct json_t *object,
                                    const grout_outcome *outcome, bool has_errors);
+/* memory and banks of a kernel, at once. */
+void grout_page_facts__fill_memory(struct json_t *object, const grout_module *bound,
+                                   grout_kernel_id kernel);
 /* Drops the findings that are not listed. */
 void grout_page_facts__drop_unlisted(struct json_t *facts);
 /* Drops all keys of this page. */

@@ -408,6 +408,7 @@ class Kernel:
             check.set("repeat", repeat)
         if not read_flag("explore", explore):
             check.set("no-explore")
+        check.set("no-proposals")
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
     def explore(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
@@ -460,6 +461,7 @@ class Kernel:
         check, max_findings = self._prepare_search(arrays, keywords, budget, first or {})
         if flag is not None:
             check.set(flag)
+        check.set("no-proposals")
         for option, values in (words or {}).items():
             for value in values:
                 check.set(option, value)
