@@ -10,6 +10,7 @@
 #include "fix.h"
 #include "result.h"
 #include "suggest.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static bool is_taken(grout_option_id id) {
         }
     }
     return grout_command__takes(GROUT_COMMAND_CHECK, id) ||
-           grout_command__takes(GROUT_COMMAND_FIX, id);
+           grout_command__takes(GROUT_COMMAND_FIX, id); /* a run on the CPU has none beside them */
 }
 
 static bool is_called(grout_option_id id, const char *name) {
@@ -231,6 +232,16 @@ static bool add_options(const grout_check *check, grout_session *session) {
                               session->diags);
 }
 
+static int run_command(grout_session *session) {
+    if (session->options.command == GROUT_COMMAND_FIX) {
+        return grout_fix__run(session);
+    }
+    if (session->options.command == GROUT_COMMAND_RUN) {
+        return grout_work__run_on_cpu(session, session->options.arguments[0], false, false);
+    }
+    return grout_checking__run(session);
+}
+
 /* A call of the command, but for what it touches. The exit code. */
 static int call(grout_session *session, const grout_check *check) {
     const char *arguments[1] = {check->name};
@@ -241,9 +252,7 @@ static int call(grout_session *session, const grout_check *check) {
         grout_session__read_form(session);
         grout_session__begin_timeout(session);
         if (grout_session__check_severities(session) && grout_files__check(session)) {
-            exit_code = session->options.command == GROUT_COMMAND_FIX
-                            ? grout_fix__run(session)
-                            : grout_checking__run(session);
+            exit_code = run_command(session);
         }
     }
     free(session->options.uses);
@@ -297,6 +306,10 @@ static grout_report *run(grout_check *check, grout_command command, grout_diags 
 
 grout_report *grout_check_run(grout_check *check, grout_diags *diags) {
     return run(check, GROUT_COMMAND_CHECK, diags);
+}
+
+grout_report *grout_check_run_unchecked(grout_check *check, grout_diags *diags) {
+    return run(check, GROUT_COMMAND_RUN, diags);
 }
 
 grout_report *grout_check_repair(grout_check *check, grout_diags *diags) {

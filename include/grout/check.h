@@ -94,6 +94,13 @@ GROUT_API void grout_check_set_callbacks(
 GROUT_API grout_report *grout_check_run(grout_check *check, grout_diags *diags);
 
 /*
+ * Runs the kernels without the checker, as 'grout run' does on the CPU: faster, and the report has
+ * what ended the run, and what debug_check and the like say. Of the options it takes those of
+ * 'grout run' that are about a run on the CPU.
+ */
+GROUT_API grout_report *grout_check_run_unchecked(grout_check *check, grout_diags *diags);
+
+/*
  * Looks for changes that repair what a check finds: see 'grout fix'. The report is that of the
  * check of the result, and has its text, the difference and the steps.
  */

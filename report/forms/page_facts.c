@@ -130,12 +130,18 @@ static json_t *make_stats(const grout_outcome *outcome) {
                      "seconds", outcome->seconds);
 }
 
-void grout_page_facts__add_outcome(const grout_reporter *report, json_t *object,
+void grout_page_facts__add_promise(const grout_reporter *report, json_t *object,
                                    const grout_outcome *outcome, bool has_errors) {
     if (is_kept(report, object)) {
         grout_text promise = {0};
         grout_summary__describe_promise(outcome, has_errors, &promise);
         set_text(object, "promise", &promise);
+    }
+}
+
+void grout_page_facts__add_stats(const grout_reporter *report, json_t *object,
+                                 const grout_outcome *outcome) {
+    if (is_kept(report, object)) {
         (void)json_object_set_new(object, "stats", make_stats(outcome));
     }
 }

@@ -30,8 +30,10 @@ void grout_page_facts__add_finding(const grout_reporter *report, struct json_t *
 void grout_page_facts__add_diag(const grout_reporter *report, struct json_t *object,
                                 const grout_diag *diag);
 /* Of a kernel: promise, for which schedules the verdict holds; stats. */
-void grout_page_facts__add_outcome(const grout_reporter *report, struct json_t *object,
+void grout_page_facts__add_promise(const grout_reporter *report, struct json_t *object,
                                    const grout_outcome *outcome, bool has_errors);
+void grout_page_facts__add_stats(const grout_reporter *report, struct json_t *object,
+                                 const grout_outcome *outcome);
 /* memory and banks of a kernel, at once. */
 void grout_page_facts__fill_memory(struct json_t *object, const grout_module *bound,
                                    grout_kernel_id kernel);

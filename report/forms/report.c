@@ -195,8 +195,9 @@ static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
         grout_text words = {0};
         grout_summary__add(report, kernel, outcome, &counts, NULL, &words);
         grout_page_facts__add_words(report, object, &words);
-        grout_page_facts__add_outcome(report, object, &shown, counts.errors > 0);
+        grout_page_facts__add_promise(report, object, &shown, counts.errors > 0);
     }
+    grout_page_facts__add_stats(report, object, &shown);
     grout_page_facts__add_memory(report, object, kernel);
     grout_json__take_kernel(report->json, object);
 }

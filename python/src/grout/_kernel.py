@@ -13,10 +13,10 @@ import numpy
 
 from . import _arrays
 from ._allow import Allowance, read_allowances
-from ._check import Check, Given
+from ._check import Check, Found, Given
 from ._diagnostics import ArgumentError, Diagnostic, Diags, EmitError, GroutError, KernelError, RunError, make_place
 from ._gpu import Launcher, make_launch_options
-from ._launch import Options, Progress, Run
+from ._launch import CUTS, Options, Progress
 from ._library import ffi, lib, take_text, text_of, visible
 from ._limits import encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
 from ._report import Fix, Report, make_report
@@ -501,16 +501,20 @@ class Kernel:
         if writes:
             self._check_overlaps(views)
         check = Check(self, bound, options, levels, is_repair)
-        if arch is not None:
-            check.set("arch", arch)
-        for name, (value, _) in given_consts.items():
-            check.set("D", f"{name}={value!r}")
+        self._set_values(check, arch, given_consts)
         for index, param in enumerate(self.params):
             self._give(check, bound, index, arguments, views.get(param.name), writes)
         if strict_fences:
             check.set("strict-fences")
         check.set("max-findings", max_findings)
         return check
+
+    @staticmethod
+    def _set_values(check: Check, arch: typing.Optional[str], consts) -> None:
+        if arch is not None:
+            check.set("arch", arch)
+        for name, (value, _) in consts.items():
+            check.set("D", f"{name}={value!r}")
 
     def _give(self, check: Check, bound: Bound, index: int, arguments, view, writes: bool) -> None:
         """What the caller has given for a parameter."""
@@ -551,31 +555,25 @@ class Kernel:
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
         find_races = read_flag("find_races", find_races)
+        options.check_words()
         arguments, defines = self._sort(arrays, keywords, values)
+        given_consts = dict(defines)
         bound, views = self._bind(arguments, defines, arch)
         self._check_memory(bound, views, options, False)
         self._check_overlaps(views)
         results = self._make_results(bound, arguments, views)
-        array, keep = self._make_arguments(bound, arguments, views)
         if device != "cpu":
+            array, keep = self._make_arguments(bound, arguments, views)
             self._run_on(device, bound, array, options, extern_source, nvrtc, find_races)
+            del keep
             return pack_results(results)
         if find_races:
             raise ValueError("find_races goes with device='ptx': kernel.check looks for races of the kernel itself")
-        asserted = ffi.NULL
-        if non_finite or lib.grout_asserted_is_needed(bound.pointer, bound.kernel):
-            asserted = lib.grout_asserted_new(bound.pointer, bound.kernel)
-            if asserted == ffi.NULL:
-                raise MemoryError("grout: no memory to run")
-        observers = [] if asserted == ffi.NULL else [lib.grout_asserted_get_observer(asserted)]
-        try:
-            with Run(bound, options, array, observers,
-                     argument_bytes=sum(argument.size for argument in array)) as run:
-                run.run()
-                self._judge(bound, run, asserted)
-        finally:
-            lib.grout_asserted_free(asserted)
-            del keep
+        check = Check(self, bound, options, {})
+        self._set_values(check, arch, given_consts)
+        for index, param in enumerate(self.params):
+            self._give(check, bound, index, arguments, views.get(param.name), True)
+        self._judge(check.run_unchecked())
         return pack_results(results)
 
     def _run_on(self, device: str, bound: Bound, arguments, options: Options, extern_source: str,
@@ -628,18 +626,15 @@ class Kernel:
         except ArgumentError as error:
             raise ArgumentError(f"@{self.name}, {param}: {error}") from None
 
-    def _judge(self, bound: Bound, run: Run, asserted) -> None:
-        """Raises what went wrong."""
-        if asserted != ffi.NULL:
-            lib.grout_asserted_report(asserted, run.diags.list)
-        if lib.grout_diags_has_errors(run.diags.list):
-            run.diags.fail(RunError)
-        if run.cut is not None:
-            raise RunError(f"@{self.name}: {run.cut}; the outputs are not complete")
-        if run.status == lib.GROUT_RUN_DEADLOCK:
+    def _judge(self, found: Found) -> None:
+        """Raises what ended a run before its end."""
+        status = next((launch["status"] for launch in found.facts["coverage"]["kernels"]), "failed")
+        if status == "deadlock":
             raise RunError(f"@{self.name}: no thread can run on, and nothing is in flight: a deadlock. kernel.check() "
                            "says who waits for what")
-        if run.status != lib.GROUT_RUN_DONE:
+        if status in CUTS:
+            raise RunError(f"@{self.name}: {CUTS[status]}; the outputs are not complete")
+        if status != "done":
             raise RunError(f"@{self.name}: the run did not reach its end")
 
     # ---- CUDA -------------------------------------------------------------------------------------------------------

@@ -1,28 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch on the CPU: options, arguments, and the loop that runs it in slices.
-
-A launch of one OS thread runs in slices of some milliseconds. Python looks at its signals between them, so that
-Ctrl-C ends a run, and so do exceptions of the caller's functions, which are called between slices too. With several
-OS threads the library calls back instead.
-"""
+"""Options of a launch on the CPU, how far it is, and what it has done."""
 from __future__ import annotations
 
 import dataclasses
 import sys
-import time
 import typing
 
-from ._diagnostics import ArgumentError, Diags, RunError
-from ._externs import make_externs
-from ._library import ffi, lib, text_of
+from ._library import ffi, lib
 from ._limits import read_count, read_flag, read_seconds
-from ._watch import Watch, is_nested, nested
+from ._watch import is_nested
 
-SLICE_SECONDS = 0.03
-FIRST_STEPS = 4096
-STEPS_ARE_OVER = "the limit of steps was reached (max_steps)"
-STEPS_MAX = 1 << 31  # GROUT_STEPS_MAX
-MOST_STEPS_ARE_OVER = f"a run has at most {STEPS_MAX} operations"
+# What ends a run before its end, by the status of a report.
+CUTS = {"step-limit": "the limit of steps was reached (max_steps)", "timeout": "the time was over (timeout)"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,113 +111,3 @@ def read_run_options(options: typing.Mapping[str, object]) -> None:
     """Those of a run among them: raises what is wrong with them before anything is done."""
     Options(**{field.name: options[field.name] for field in dataclasses.fields(Options)  # type: ignore[arg-type]
                if field.name in options})
-
-
-class Run:
-    """A machine with what it borrows. To be used in a 'with'."""
-
-    def __init__(self, bound, options: Options, arguments, observers=(),
-                 argument_bytes: int = 0):
-        self._watch = Watch(options.timeout)
-        self.diags = Diags(bound.pointer)
-        self.options = options
-        self.cut: typing.Optional[str] = None
-        self.status = lib.GROUT_RUN_FAILED
-        self._keep = [bound, arguments, observers]
-        self._lines: typing.List[str] = []
-        self._total = lib.grout_kernel_get_grid_size(bound.pointer, bound.kernel)
-        self._machine = ffi.NULL
-        self._seconds = 0.0
-        launch = ffi.new("grout_launch *")
-        options.fill(launch)
-        launch.module = bound.pointer
-        launch.kernel = bound.kernel
-        launch.arguments = arguments
-        launch.argument_count = len(arguments)
-        if options.max_memory:
-            launch.max_memory = max(options.max_memory - argument_bytes, 1)
-        for index, observer in enumerate(observers):
-            launch.observers[index] = observer
-        launch.observer_count = len(observers)
-        self._add_callbacks(launch)
-        self._launch = launch
-
-    def _add_callbacks(self, launch) -> None:
-        if self.options.print is not None:
-            keep = self._lines.append
-            on_print = ffi.callback("void(void *, const char *)", lambda _, line: keep(text_of(line)),
-                                    onerror=self._watch.take_error)
-            launch.print = on_print
-            self._keep.append(on_print)
-        if self.options.externs:
-            functions, calls, count = make_externs(launch.module, self.options.externs, self._watch)
-            launch.externs, launch.extern_count = functions, count
-            self._keep += [functions, *calls]
-        if launch.workers > 1:
-            self._add_progress(launch)
-
-    def _add_progress(self, launch) -> None:
-        if launch.progress == ffi.NULL:
-            on_progress = self._watch.make_progress(lambda progress: self._tell(progress.ctas_done, progress.steps))
-            launch.progress = on_progress
-            self._keep.append(on_progress)
-
-    def __enter__(self) -> "Run":
-        self._machine = lib.grout_machine_new(self._launch, self.diags.list)
-        if self._machine == ffi.NULL:
-            self.diags.fail(ArgumentError if self.diags.has(lib.GROUT_DIAG_BAD_ARGUMENT) else RunError)
-        return self
-
-    def __exit__(self, *_) -> None:
-        lib.grout_machine_free(self._machine)
-        self._machine = ffi.NULL
-
-    def _tell(self, ctas_done: int, steps: int) -> None:
-        """Calls the caller's functions; their exceptions go on."""
-        lines, self._lines[:] = list(self._lines), []
-        for line in lines:
-            if self.options.print is not None:
-                self.options.print(line)
-        if self.options.progress is not None:
-            self.options.progress(Progress(ctas_done, self._total, steps, self._watch.seconds))
-
-    def run(self) -> None:
-        """To the end, or to what cuts it. Raises what the caller's functions raise, and KeyboardInterrupt."""
-        start = time.monotonic()
-        try:
-            with nested(self._watch):
-                if self._launch.workers > 1:
-                    self.status = lib.grout_machine_run(self._machine, 0, self.diags.list)
-                else:
-                    self._run_slices()
-        finally:
-            self._seconds = time.monotonic() - start
-        self._watch.raise_error(self.status == lib.GROUT_RUN_INTERRUPTED)
-        self.cut = self._watch.cut
-        stats = lib.grout_machine_get_stats(self._machine)
-        self._tell(stats.ctas_done, stats.steps)
-        if self.status == lib.GROUT_RUN_FAILED:
-            self.diags.fail(RunError)
-        if self.status == lib.GROUT_RUN_STEP_LIMIT:
-            self.cut = MOST_STEPS_ARE_OVER if stats.steps >= STEPS_MAX else STEPS_ARE_OVER
-
-    def _run_slices(self) -> None:
-        steps = FIRST_STEPS
-        while self._watch.look():
-            start = time.monotonic()
-            self.status = lib.grout_machine_run(self._machine, steps, self.diags.list)
-            if self.status != lib.GROUT_RUN_PAUSED or self._watch.has_ended:
-                return
-            spent = time.monotonic() - start
-            steps = max(64, min(1 << 30, int(steps * min(4.0, SLICE_SECONDS / max(spent, 1e-6)))))
-            stats = lib.grout_machine_get_stats(self._machine)
-            self._tell(stats.ctas_done, stats.steps)
-
-    @property
-    def stats(self) -> Stats:
-        stats = lib.grout_machine_get_stats(self._machine)
-        return Stats(stats.steps, stats.async_ops, stats.events, stats.ctas_done, stats.peak_bytes, self._seconds)
-
-    @property
-    def raw_stats(self):
-        return lib.grout_machine_get_stats(self._machine)

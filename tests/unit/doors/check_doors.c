@@ -233,6 +233,40 @@ static bool add_one(void *payload, const void *const *arguments, void *result_ou
     return true;
 }
 
+/* Nothing is checked, and the results are there. */
+START_TEST(test_unchecked) {
+    float x[4] = {1, 2, 3, 4}, y[4] = {0};
+    grout_array in = {.dtype = GROUT_DTYPE_F32, .rank = 1, .dims = {4}, .data = x}, out = in;
+    grout_check *check = make(missing_commit);
+    out.data = NULL;
+    ck_assert(grout_check_set(check, "timing", "eager", diags));
+    ck_assert(grout_check_give_array(check, "x", &in, sizeof x, NULL));
+    ck_assert(grout_check_give_array(check, "y", &out, sizeof y, y));
+    grout_report *report = grout_check_run_unchecked(check, diags);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_int_eq(grout_report_get_exit_code(report), 0);
+    ck_assert(has(report, GROUT_REPORT_JSON, "\"checked\": false"));
+    ck_assert_int_eq(memcmp(x, y, sizeof x), 0);
+    end(check, report);
+}
+END_TEST
+
+START_TEST(test_unchecked_deadlock) {
+    grout_check *check = make("kernel @k(%y: out gmem i32[1])\n"
+                              "{\n"
+                              "  scratch %b : barrier[1]\n"
+                              "  barrier_wait %b[0]\n"
+                              "  store %y[0], 1\n"
+                              "}\n");
+    grout_report *report = grout_check_run_unchecked(check, diags);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_int_eq(grout_report_get_exit_code(report), 1);
+    ck_assert(has(report, GROUT_REPORT_JSON, "\"status\": \"deadlock\""));
+    ck_assert(grout_diags_has_errors(diags));
+    end(check, report);
+}
+END_TEST
+
 START_TEST(test_functions) {
     int calls = 0;
     const grout_extern function = {.name = "add_one", .call = add_one, .payload = &calls};
@@ -364,6 +398,8 @@ int main(void) {
     tcase_add_test(tcase, test_advice);
     tcase_add_test(tcase, test_arrays);
     tcase_add_test(tcase, test_array_of_another_size);
+    tcase_add_test(tcase, test_unchecked);
+    tcase_add_test(tcase, test_unchecked_deadlock);
     tcase_add_test(tcase, test_functions);
     tcase_add_test(tcase, test_callbacks);
     tcase_add_test(tcase, test_module);
