@@ -95,8 +95,8 @@ GROUT_API grout_report *grout_check_run(grout_check *check, grout_diags *diags);
 
 /*
  * Runs the kernels without the checker, as 'grout run' does on the CPU: faster, and the report has
- * what ended the run, and what debug_check and the like say. Of the options it takes those of
- * 'grout run' that are about a run on the CPU.
+ * what ended the run, and what debug_check and the like say. It takes those options of the check
+ * that 'grout run' has, too, and goes on without the others.
  */
 GROUT_API grout_report *grout_check_run_unchecked(grout_check *check, grout_diags *diags);
 

@@ -21,7 +21,7 @@ void grout_page_facts__add_memory(const grout_reporter *report, struct json_t *o
                                   grout_kernel_id kernel);
 /* Nothing is added of what follows but to a report that is kept (kept.h).
  *
- * Of a finding: text and colored, as a terminal shows it; short, "smem-race at lines 26 and 37";
+ * A finding gets text and colored, as a terminal shows it; short, "smem-race at lines 26 and 37";
  * is_lowered; is_unlisted, if it is past --max-findings, so that no form lists it. The other
  * diagnostics have text and colored alone. */
 void grout_page_facts__add_finding(const grout_reporter *report, struct json_t *object,
@@ -29,7 +29,7 @@ void grout_page_facts__add_finding(const grout_reporter *report, struct json_t *
                                    bool is_listed);
 void grout_page_facts__add_diag(const grout_reporter *report, struct json_t *object,
                                 const grout_diag *diag);
-/* Of a kernel: promise, for which schedules the verdict holds; stats. */
+/* A kernel gets promise, for which schedules the verdict holds; stats. */
 void grout_page_facts__add_promise(const grout_reporter *report, struct json_t *object,
                                    const grout_outcome *outcome, bool has_errors);
 void grout_page_facts__add_stats(const grout_reporter *report, struct json_t *object,
