@@ -119,8 +119,7 @@ static bool compile(grout_session *session, const grout_load *load, const char *
     return is_good;
 }
 
-static bool emit_manifest(grout_session *session, const grout_load *load,
-                          const grout_emit_options *options) {
+static bool emit_manifest(grout_session *session, const grout_load *load) {
     const char *path = grout_options__get(&session->options, GROUT_OPTION_MANIFEST);
     grout_text manifest = {0};
     if (path == NULL) {
@@ -133,8 +132,7 @@ static bool emit_manifest(grout_session *session, const grout_load *load,
         grout_diags_help(session->diags, "choose one with --kernel");
         return false;
     }
-    bool is_good =
-        grout_emit_manifest(load->bound, load->kernels[0], options, &manifest, session->diags);
+    bool is_good = grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
     grout_chunk chunk = {.data = manifest.data, .size = manifest.size};
     is_good = is_good && grout_session__write_file(session, path, &chunk, 1);
     grout_text_free(&manifest);
@@ -167,7 +165,6 @@ static bool emit(grout_session *session, const grout_load *load) {
         .extern_source = load->externs.source.data,
         .notes = session->is_verbose ? &notes : NULL};
     const bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
-    is_good = grout_planted__read(session, &options.planted);
     for (size_t i = 0; i < load->kernel_count && is_good && !is_text; i++) {
         is_good = grout_emit_check_externs(load->bound, load->kernels[i], options.extern_source,
                                            session->diags);
@@ -175,9 +172,9 @@ static bool emit(grout_session *session, const grout_load *load) {
     const bool is_list = strcmp(to, "host") == 0 && grout_listing__is_wanted(session, load);
     is_good = is_good && (!is_list || grout_emit_host_list(load->bound, &text, session->diags));
     for (size_t i = 0; i < load->kernel_count && is_good && !is_list; i++) {
-        is_good = strcmp(to, "host") == 0 ? grout_emit_host(load->bound, load->kernels[i], &options,
-                                                            &text, session->diags)
-                                          : emit_cuda(session, load, i, &options, &text);
+        is_good = strcmp(to, "host") == 0
+                      ? grout_emit_host(load->bound, load->kernels[i], &text, session->diags)
+                      : emit_cuda(session, load, i, &options, &text);
     }
     if (is_good && (text.failed || notes.failed)) {
         is_good = grout_diags_add_oom(session->diags);
@@ -191,7 +188,7 @@ static bool emit(grout_session *session, const grout_load *load) {
     }
     grout_text_free(&text);
     grout_text_free(&notes);
-    return is_good && emit_manifest(session, load, &options);
+    return is_good && emit_manifest(session, load);
 }
 
 int grout_cmd_emit(grout_session *session) {

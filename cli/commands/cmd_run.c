@@ -36,9 +36,9 @@ static bool read_device(grout_session *session, int32_t *device) {
 }
 
 static bool check_options(grout_session *session, bool is_gpu) {
-    static const grout_option_id gpu_only[] = {
-        GROUT_OPTION_COMPARE,     GROUT_OPTION_REPEATS,         GROUT_OPTION_WARMUP,
-        GROUT_OPTION_NO_WATCHDOG, GROUT_OPTION_NO_DEBUG_CHECKS, GROUT_OPTION_PLANT};
+    static const grout_option_id gpu_only[] = {GROUT_OPTION_COMPARE, GROUT_OPTION_REPEATS,
+                                               GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG,
+                                               GROUT_OPTION_NO_DEBUG_CHECKS};
     static const grout_option_id cpu_only[] = {GROUT_OPTION_NON_FINITE};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
     size_t count =
@@ -91,7 +91,6 @@ typedef struct gpu_work {
     grout_load *load;
     grout_kernel_id kernel;
     int32_t device;
-    grout_planted planted;
     grout_reporter *report;
     grout_argument_set arguments;
     grout_gpu_result result;
@@ -123,7 +122,6 @@ static grout_gpu_launch make_launch(const gpu_work *work, const grout_nvrtc_sear
         .repeats = repeats > UINT32_MAX ? UINT32_MAX : (uint32_t)repeats,
         .no_debug_checks = grout_options__has(options, GROUT_OPTION_NO_DEBUG_CHECKS),
         .extern_source = work->load->externs.source.data,
-        .planted = work->planted,
         .nvrtc = search->options,
     };
 }
@@ -446,11 +444,6 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
     grout_bytes text = {0};
     grout_load load;
     grout_reporter report = {0};
-    grout_planted planted;
-    if (!grout_planted__read(session, &planted)) {
-        grout_session__print_diags(session, GROUT_STREAM_ERR);
-        return grout_session__get_exit_code(session);
-    }
     if (grout_work__load(session, session->options.arguments[0], true, &text, &load, &report)) {
         gpu_turn turn = {
             .number = 1,
@@ -459,7 +452,6 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
                          .load = &load,
                          .kernel = load.kernels[0],
                          .device = device,
-                         .planted = planted,
                          .report = &report,
                          .turn = &turn};
         report.is_run = true;

@@ -18,9 +18,6 @@ bool grout_session__report_unknown_command(grout_session *session, const char *w
 /* Writes --help of one command, or of grout (GROUT_COMMAND_NONE), to stdout. */
 void grout_help__print(grout_session *session, grout_command command);
 
-/* What --plant asks for, or nothing; false with a report. */
-bool grout_planted__read(grout_session *session, grout_planted *planted_out);
-
 /* Folders: of the cache (false: there is none; ignored: which variables are no paths), and where
  * NVRTC may lie. */
 bool grout_cache__get_folder(const grout_session *session, grout_text *out, grout_text *ignored);

@@ -116,8 +116,7 @@ static bool make_code(ptx_launch *work) {
     grout_session *session = work->session;
     const grout_host_gpu *gpu = session->host->gpu;
     grout_emit_options options = {.no_debug_checks = launch->no_debug_checks,
-                                  .extern_source = launch->extern_source,
-                                  .planted = launch->planted};
+                                  .extern_source = launch->extern_source};
     grout_text cuda = {0}, manifest = {0};
     grout_binary ptx = {0};
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
@@ -126,7 +125,7 @@ static bool make_code(ptx_launch *work) {
     nvrtc.arch = kernel->has_arch ? (grout_arch)kernel->arch : GROUT_ARCH_SM_90A;
     bool is_made =
         grout_emit_cuda(launch->module, launch->kernel, &options, &cuda, session->diags) &&
-        grout_emit_manifest(launch->module, launch->kernel, &options, &manifest, session->diags);
+        grout_emit_manifest(launch->module, launch->kernel, &manifest, session->diags);
     if (is_made && (cuda.failed || manifest.failed)) {
         is_made = grout_diags_add_oom(session->diags);
     }

@@ -51,19 +51,19 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
 }
 
 /* The lines of a header, but for its includes: they are there, or for C. */
-static void add_lines(grout_text *out, const grout_planted *planted, const char *text) {
+static void add_lines(grout_text *out, const char *text) {
     for (const char *line = text; *line != '\0';) {
         const char *end = strchr(line, '\n');
         end = end == NULL ? line + strlen(line) : end + 1;
         if (strncmp(line, "#include \"", 10) != 0) {
-            grout_gpu__add_planted(planted, line, (size_t)(end - line), out);
+            grout_text_add_bytes(out, line, (size_t)(end - line));
         }
         line = end;
     }
 }
 
 /* A device header, and those that it includes in their places. */
-static void add_header(grout_text *out, const grout_planted *planted, uint32_t index) {
+static void add_header(grout_text *out, uint32_t index) {
     static const char *const includes[] = {"#include \"grout_device.cuh\"\n",
                                            "#include \"grout_num.cuh\"\n",
                                            "#include \"grout/num.h\"\n"};
@@ -74,18 +74,18 @@ static void add_header(grout_text *out, const grout_planted *planted, uint32_t i
     const char *at = index < 3 ? strstr(text, includes[index]) : NULL;
     GROUT_ASSERT(index == 3 || at != NULL); /* each header includes the next one */
     if (at != NULL) {
-        grout_gpu__add_planted(planted, text, (size_t)(at - text), out);
-        add_header(out, planted, index + 1);
+        grout_text_add_bytes(out, text, (size_t)(at - text));
+        add_header(out, index + 1);
         text = at + strlen(includes[index]);
     }
-    add_lines(out, planted, text);
+    add_lines(out, text);
 }
 
 /* Those that stand beside each other, after all of the others; what they include is there. */
-static void add_last_headers(grout_text *out, const grout_planted *planted) {
-    add_lines(out, planted, (const char *)grout_gpu__cluster_header);
-    add_lines(out, planted, (const char *)grout_gpu__sync_header);
-    add_lines(out, planted, (const char *)grout_gpu__atomic_header);
+static void add_last_headers(grout_text *out) {
+    add_lines(out, (const char *)grout_gpu__cluster_header);
+    add_lines(out, (const char *)grout_gpu__sync_header);
+    add_lines(out, (const char *)grout_gpu__atomic_header);
 }
 
 /* Their source, and a declaration of each, which it has to agree with. */
@@ -140,7 +140,7 @@ static bool is_for(const grout_text *text, const char *arch) {
 
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
-    const grout_planted planted = options != NULL ? options->planted : (grout_planted){0};
+    const size_t begin = out->size;
     const bool has_watchdog = options != NULL && options->watchdog;
     const char *arch = grout_arch_get_text(grout_gpu__get_arch(bound, kernel));
     /* Kernels of one file may go to one text, which needs the header once. */
@@ -151,10 +151,10 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                        "#define GROUT_WATCHDOG %d\n"
                        "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
                        arch, has_watchdog ? 1 : 0);
-        add_header(out, &planted, 0);
-        add_last_headers(out, &planted);
+        add_header(out, 0);
+        add_last_headers(out);
         if (grout_arch_has(grout_gpu__get_arch(bound, kernel), GROUT_GENERATION_BLACKWELL)) {
-            add_lines(out, &planted, (const char *)grout_gpu__tensor_header);
+            add_lines(out, (const char *)grout_gpu__tensor_header);
         }
         add_externs(out, bound, options);
     }
@@ -169,6 +169,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
     grout_text_add(out, "\n");
     const uint64_t said = grout_diags_total(diags);
     const bool is_done = grout_emit__kernel_text(bound, kernel, options, out, diags);
+    FIELD_TEXTS(out, begin);
     if (!is_done && grout_diags_total(diags) == said && !grout_diags__has_ended(diags)) {
         const grout_kernel *failed = grout_module_get_kernel(bound, kernel);
         grout_diags_add(diags, GROUT_DIAG_INTERNAL_ERROR,

@@ -99,8 +99,7 @@ static bool check_layout(grout_emitter *e, const grout_op *op, grout_value_id va
 }
 
 void grout_emit__wait_wgmmas(grout_emitter *e, int64_t pending) {
-    grout_emit__line(e, "grout_wgmma_wait<%" PRId64 ">();",
-                     grout_emit__plant(e, GROUT_FIELD_WGMMA_PENDING, pending));
+    grout_emit__line(e, "grout_wgmma_wait<%" PRId64 ">();", FIELD(WGMMA_PENDING, pending));
     grout_emit__after_wgmma_wait(e);
 }
 

@@ -39,8 +39,7 @@ grout_register_layout grout_emit__deal_out(const grout_emitter *e, int64_t count
 
 /* "grout_async_copy<16>(" */
 static void add_copy(grout_emitter *e, uint32_t bytes) {
-    const int64_t power =
-        grout_emit__plant(e, GROUT_FIELD_PIECE_BYTES, __builtin_ctz(bytes | 1u << 31));
+    const int64_t power = FIELD(PIECE_BYTES, __builtin_ctz(bytes | 1u << 31));
     grout_emit__add(e, "grout_async_copy<%" PRIu32 ">(", UINT32_C(1) << power);
 }
 
@@ -55,12 +54,14 @@ static void write_pieces(grout_emitter *e, const grout_view *source, const grout
     grout_emit__begin(e);
     grout_emit__add(e, "const void *const x%" PRIu32 " = ", from);
     grout_emit__address(e, source, at);
-    grout_emit__end(e, "%s;", grout_emit__fault(e, GROUT_FIELD_PIECE_GMEM));
+    FIELD_END(e, PIECE_GMEM);
+    grout_emit__end(e, ";");
     grout_emit__prepare_address(e, destination, at);
     grout_emit__begin(e);
     add_copy(e, layout->vec * bytes / source->packed);
     grout_emit__address(e, destination, at);
-    grout_emit__end(e, "%s, x%" PRIu32 ");", grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
+    FIELD_END(e, PIECE_SMEM);
+    grout_emit__end(e, ", x%" PRIu32 ");", from);
     grout_emit__close_registers(e, layout);
 }
 
@@ -100,12 +101,14 @@ static void copy_place(grout_emitter *e, const grout_emit_pick *p, const grout_v
     grout_emit__begin(e);
     grout_emit__add(e, "const void *const x%" PRIu32 " = ", from);
     grout_emit__address(e, at, GROUT_EMIT_AT_FIRST);
-    grout_emit__end(e, "%s;", grout_emit__fault(e, GROUT_FIELD_PIECE_GMEM));
+    FIELD_END(e, PIECE_GMEM);
+    grout_emit__end(e, ";");
     grout_emit__prepare_address(e, &to, place);
     grout_emit__begin(e);
     add_copy(e, p->width * bytes);
     grout_emit__address(e, &to, place);
-    grout_emit__add(e, "%s, x%" PRIu32, grout_emit__fault(e, GROUT_FIELD_PIECE_SMEM), from);
+    FIELD_END(e, PIECE_SMEM);
+    grout_emit__add(e, ", x%" PRIu32, from);
     if (p->pick.mask != 0) {
         grout_emit__add(e, ", ");
         grout_emit__touched(e, p);
@@ -140,9 +143,8 @@ void grout_emit__async_copy_commit_group(grout_emitter *e, grout_op_id id, const
 
 void grout_emit__async_copy_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__line(
-        e, "grout_async_copy_wait<%" PRId64 ">();",
-        grout_emit__plant(e, GROUT_FIELD_PIECE_PENDING, grout_emit__get_integer(e, op, 0)));
+    grout_emit__line(e, "grout_async_copy_wait<%" PRId64 ">();",
+                     FIELD(PIECE_PENDING, grout_emit__get_integer(e, op, 0)));
     grout_emit__thread_barrier(e, "all lanes' copies are done");
 }
 

@@ -37,14 +37,19 @@ static const char *get_scope_name(const grout_emitter *e, const atomic *a) {
     const char *fallback = a->space[0] == 'g'          ? "GROUT_GPU"
                            : e->plan->cluster_size > 1 ? "GROUT_CLUSTER"
                                                        : "GROUT_CTA";
-    return grout_emit__scope(e, a->op, fallback, "GROUT_CTA", GROUT_FIELD_ATOMIC_SCOPE);
+    return grout_emit__get_scope_name(
+        FIELD(ATOMIC_SCOPE, grout_emit__get_scope(e, a->op, fallback, "GROUT_CTA")));
+}
+
+static const char *get_order_name(const grout_emitter *e, const atomic *a) {
+    static const char relaxed[] = "GROUT_RELAXED";
+    return FIELD_OR(ATOMIC_ORDER, grout_emit__choice(e, a->op, GROUT_ATTR_ORDER, relaxed), relaxed);
 }
 
 /* A pointer or an address in bytes. */
 static void add_place(grout_emitter *e, const atomic *a, const grout_view *view, grout_emit_at at) {
     grout_emit__address(e, view, at);
-    grout_emit__add_step(e, GROUT_FIELD_ATOMIC_ADDRESS,
-                         a->space[0] == 'g' ? 1 : grout_dtype_get_info(a->dtype)->bytes);
+    FIELD_STEP(e, ATOMIC_ADDRESS, a->space[0] == 'g' ? 1 : grout_dtype_get_info(a->dtype)->bytes);
 }
 
 /* ---- arrays ---- */
@@ -137,8 +142,7 @@ static void fetch(grout_emitter *e, const grout_op *op) {
     }
     grout_emit__prepare_address(e, &a.view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin_uniform(e, op->first_result);
-    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a.name, a.space,
-                    grout_emit__order(e, op, "GROUT_RELAXED", GROUT_FIELD_ATOMIC_ORDER),
+    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a.name, a.space, get_order_name(e, &a),
                     get_scope_name(e, &a));
     add_place(e, &a, &a.view, GROUT_EMIT_AT_FIRST);
     for (uint32_t k = 1; k < op->operand_count; k++) {
@@ -185,8 +189,7 @@ static void scatter(grout_emitter *e, grout_op_id id, const grout_op *op) {
 
 /* "grout_atomic_fetch_add_gmem<GROUT_RELAXED, GROUT_GPU>(address, v[reg])" */
 static void add_fetch(grout_emitter *e, const atomic *a, grout_emit_at at) {
-    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a->name, a->space,
-                    grout_emit__order(e, a->op, "GROUT_RELAXED", GROUT_FIELD_ATOMIC_ORDER),
+    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a->name, a->space, get_order_name(e, a),
                     get_scope_name(e, a));
     add_place(e, a, &a->view, at);
     grout_emit__add(e, ", ");

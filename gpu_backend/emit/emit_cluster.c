@@ -93,7 +93,7 @@ static void prepare_barrier(grout_emitter *e, async_store *store, grout_view *ba
     if (number != UINT32_MAX && !e->plan->barriers[number].is_explicit) {
         grout_emit__open_issuer(e);
         grout_emit__line(e, "grout_peer_expect(x%" PRIu32 ", %" PRId64 ");", store->barrier,
-                         grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES, bytes));
+                         FIELD(MBARRIER_BYTES, bytes));
         grout_emit__close_issuer(e);
     }
 }
@@ -111,8 +111,8 @@ static void store_async(grout_emitter *e, const async_store *store) {
     grout_emit__begin(e);
     grout_emit__add(e, "grout_%s_async(", is_reduced ? get_reduction(store->reduce) : "store");
     grout_emit__address(e, &store->to, at);
-    grout_emit__add_step(e, GROUT_FIELD_ACCESS_STORE_ASYNC,
-                         (int64_t)store->width * grout_dtype_get_info(store->dtype)->bytes);
+    FIELD_STEP(e, ACCESS_STORE_ASYNC,
+               (int64_t)store->width * grout_dtype_get_info(store->dtype)->bytes);
     grout_emit__add(e, ", ");
     if (store->width > 1) {
         grout_emit__add(e, "chunk");

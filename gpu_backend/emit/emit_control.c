@@ -284,10 +284,11 @@ static void read_phases(grout_emitter *e, const grout_block *block) {
         }
         const grout_gpu_barrier *barrier = &e->plan->barriers[number];
         const grout_gpu_name phases = grout_emit__phases_name(e, barrier->owner);
-        grout_emit__line(e, "grout_read_phases(%s%s, %" PRIu32 ", %s%s);",
-                         grout_emit__name(e, block->first_arg + k),
-                         grout_emit__fault(e, GROUT_FIELD_MBARRIER_ADDRESS), barrier->count,
-                         barrier->count > 32 ? "" : "&", phases.text);
+        grout_emit__begin(e);
+        grout_emit__add(e, "grout_read_phases(%s", grout_emit__name(e, block->first_arg + k));
+        FIELD_END(e, MBARRIER_ADDRESS);
+        grout_emit__end(e, ", %" PRIu32 ", %s%s);", barrier->count, barrier->count > 32 ? "" : "&",
+                        phases.text);
         has_barriers = true;
     }
     if (has_barriers) {

@@ -75,17 +75,15 @@ void grout_emit__box_map(grout_emitter *e, const grout_emit_box *box) {
 void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box) {
     const grout_tma *tma = &box->tma;
     grout_emit__smem_start(e, &box->smem);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_COPY_SMEM));
+    FIELD_END(e, COPY_SMEM);
     if (tma->band_count > 1) {
-        grout_emit__add(e, " + band * %" PRId64 "u",
-                        grout_emit__plant(e, GROUT_FIELD_COPY_BAND, tma->band_bytes));
+        grout_emit__add(e, " + band * %" PRId64 "u", FIELD(COPY_BAND, tma->band_bytes));
     }
     if (tma->row_groups > 1) {
         grout_emit__add(e, " + group * %" PRId64 "u", tma->row_group_bytes);
     }
     if (tma->panel_count > 1) {
-        grout_emit__add(e, " + panel * %" PRId64 "u",
-                        grout_emit__plant(e, GROUT_FIELD_COPY_PANEL, tma->panel_bytes));
+        grout_emit__add(e, " + panel * %" PRId64 "u", FIELD(COPY_PANEL, tma->panel_bytes));
     }
 }
 
@@ -152,14 +150,10 @@ static void add_coordinate(grout_emitter *e, const grout_emit_box *box, uint32_t
 }
 
 void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box) {
-    static const grout_gpu_field fields[] = {GROUT_FIELD_COPY_X_0, GROUT_FIELD_COPY_X_1,
-                                             GROUT_FIELD_COPY_X_2, GROUT_FIELD_COPY_X_3,
-                                             GROUT_FIELD_COPY_X_4};
     const uint32_t count = box->tma.row_groups > 0 ? 1 : box->tma.rank; /* rows have indices */
-    GROUT_ASSERT(count <= sizeof fields / sizeof *fields);
     for (uint32_t k = 0; k < count; k++) {
         add_coordinate(e, box, k);
-        grout_emit__add(e, "%s", grout_emit__fault(e, fields[k]));
+        FIELD_END(e, COPY_X_0 + k);
     }
 }
 
@@ -194,18 +188,18 @@ static void add_rows(grout_emitter *e, const grout_emit_box *box, const grout_op
     if (!grout_emit__is_spread(e, rows)) {
         grout_emit__add(e, ", grout_repeat_row(");
         grout_emit__operand(e, rows, NULL);
-        grout_emit__add(e, "%s)", grout_emit__fault(e, GROUT_FIELD_COPY_ROW));
+        FIELD_END(e, COPY_ROW);
+        grout_emit__add(e, ")");
         return;
     }
-    grout_emit__add(e, ", grout_load_rows(exchange%s", grout_emit__fault(e, GROUT_FIELD_COPY_ROWS));
+    grout_emit__add(e, ", grout_load_rows(exchange");
+    FIELD_END(e, COPY_ROWS);
     if (tma->band_count > 1) {
-        grout_emit__add(
-            e, " + band * %" PRId64 "u",
-            grout_emit__plant(e, GROUT_FIELD_COPY_ROW_BAND, tma->band_elements * bytes));
+        grout_emit__add(e, " + band * %" PRId64 "u",
+                        FIELD(COPY_ROW_BAND, tma->band_elements * bytes));
     }
     if (tma->row_groups > 1) {
-        grout_emit__add(e, " + group * %" PRId64 "u",
-                        grout_emit__plant(e, GROUT_FIELD_COPY_ROW_GROUP, tma->box[1] * bytes));
+        grout_emit__add(e, " + group * %" PRId64 "u", FIELD(COPY_ROW_GROUP, tma->box[1] * bytes));
     }
     grout_emit__add(e, ")");
 }
@@ -245,21 +239,21 @@ static void add_bulk_start(grout_emitter *e, const grout_emit_box *box) {
     if (constant != 0 || *join == ',') {
         grout_emit__add(e, "%s%" PRId64 "ll", join, constant);
     }
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_COPY_START));
+    FIELD_END(e, COPY_START);
 }
 
 /* The bytes of a run, as the instruction has them. */
-static uint32_t get_bulk_bytes(const grout_emitter *e, const grout_tma *tma) {
-    return (uint32_t)grout_emit__plant(e, GROUT_FIELD_COPY_BYTES, tma->box_bytes);
+static uint32_t get_bulk_bytes(const grout_tma *tma) {
+    return (uint32_t)FIELD(COPY_BYTES, tma->box_bytes);
 }
 
 static void store_bulk(grout_emitter *e, const grout_emit_box *box) {
     grout_emit__begin(e);
     grout_emit__add(e, "grout_bulk_store(");
     grout_emit__smem_start(e, &box->smem);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_COPY_SMEM));
+    FIELD_END(e, COPY_SMEM);
     add_bulk_start(e, box);
-    grout_emit__end(e, ", %" PRIu32 ");", get_bulk_bytes(e, &box->tma));
+    grout_emit__end(e, ", %" PRIu32 ");", get_bulk_bytes(&box->tma));
 }
 
 /* ---- loads ---- */
@@ -293,8 +287,8 @@ static void start_part(grout_emitter *e, const tma_load *load, grout_view *view,
     }
     grout_emit__add(e, "(grout_i32)(");
     grout_emit__group_index(e, load->axes);
-    grout_emit__end(e, "%s) * %" PRId64 ";", grout_emit__fault(e, GROUT_FIELD_COPY_PART),
-                    tma->part_elements);
+    FIELD_END(e, COPY_PART);
+    grout_emit__end(e, ") * %" PRId64 ";", tma->part_elements);
     view->start_const[dim] = 0;
     view->start_term_count[dim] = 1;
     view->start_terms[dim][0] = grout_emit__make_start(e, which, number);
@@ -317,9 +311,8 @@ static void arm_barrier(grout_emitter *e, const tma_load *load) {
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &load->barrier);
     grout_emit__add(e, ", %" PRId64,
-                    grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES,
-                                      (int64_t)ctas * tma->box_bytes * tma->panel_count * groups *
-                                          tma->band_count * tma->part_count));
+                    FIELD(MBARRIER_BYTES, (int64_t)ctas * tma->box_bytes * tma->panel_count *
+                                              groups * tma->band_count * tma->part_count));
     if (size != 1) {
         grout_emit__add(e, ", %" PRIu32, size);
     }
@@ -337,12 +330,11 @@ static void load_bulk(grout_emitter *e, const tma_load *load) {
                     : load->axes != 0 ? "_multicast"
                                       : "");
     grout_emit__smem_start(e, &load->box.smem);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_COPY_SMEM));
+    FIELD_END(e, COPY_SMEM);
     add_bulk_start(e, &load->box);
-    grout_emit__add(e, ", %" PRIu32 ", ", get_bulk_bytes(e, tma));
+    grout_emit__add(e, ", %" PRIu32 ", ", get_bulk_bytes(tma));
     if (is_clipped) {
-        grout_emit__add(e, "%" PRId64 "ll, ",
-                        grout_emit__plant(e, GROUT_FIELD_COPY_ARRAY_BYTES, tma->array_bytes));
+        grout_emit__add(e, "%" PRId64 "ll, ", FIELD(COPY_ARRAY_BYTES, tma->array_bytes));
     }
     grout_emit__barrier_address(e, &load->barrier);
     if (load->axes != 0) {
@@ -357,7 +349,7 @@ static void add_offsets(grout_emitter *e, const grout_op *op, uint32_t count) {
     for (uint32_t k = 3 + count; k-- > 3;) {
         grout_emit__add(e, ", ");
         grout_emit__operand(e, grout_module_get_operand(e->module, op, k), NULL);
-        grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_COPY_OFFSET));
+        FIELD_END(e, COPY_OFFSET);
     }
 }
 

@@ -243,8 +243,7 @@ static void add_pixels(const host *h, const grout_gpu_map *map) {
 }
 
 static void add_maps(const host *h) {
-    /* The last one of the first is none that CUDA has: a test may plant it. */
-    static const char *const interleaves[] = {"NONE", "16B", "32B", "48B"};
+    static const char *const interleaves[] = {"NONE", "16B", "32B"};
     static const char *const promotions[] = {"NONE", "L2_64B", "L2_128B", "L2_256B"};
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
@@ -462,8 +461,8 @@ static void add_main(const host *h) {
     grout_text_add(h->out, "%s", end);
 }
 
-bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
-                     const grout_emit_options *options, grout_text *out, grout_diags *diags) {
+bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
+                     grout_diags *diags) {
     grout_gpu_plan plan = {0};
     const grout_kernel *it = grout_module_get_kernel(bound, kernel);
     uint32_t *numbers =
@@ -478,9 +477,6 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
                                       : grout_diags_add_oom(diags);
     if (is_planned) {
         number_own_arrays(&h, numbers);
-        if (options != NULL) {
-            grout_gpu__plan_plant(&plan, &options->planted);
-        }
         grout_text_add(out,
                        "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
                        "// Arrays without a file are zeros%s; outputs without one are not kept.\n",

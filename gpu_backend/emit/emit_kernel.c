@@ -74,9 +74,9 @@ static void write_signature(grout_emitter *e) {
     /* setmaxnreg takes effect only if the registers at the entry are known: one CTA an SM. */
     grout_emit__begin(e);
     grout_emit__add(e, "extern \"C\" __global__ void __launch_bounds__(%" PRId64,
-                    grout_emit__plant(e, GROUT_FIELD_LAUNCH_BOUND, e->plan->lane_count));
+                    FIELD(LAUNCH_BOUND, e->plan->lane_count));
     if (e->plan->changes_registers) {
-        grout_emit__add(e, ", %d", (int)grout_emit__plant(e, GROUT_FIELD_LAUNCH_CTAS, 1));
+        grout_emit__add(e, ", %d", (int)FIELD(LAUNCH_CTAS, 1));
     }
     grout_emit__end(e, ")");
     grout_emit__add(e, "%s(", symbol);
@@ -128,13 +128,12 @@ static void init_barriers(grout_emitter *e) {
         grout_emit__begin(e);
         grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", barrier->count);
         grout_emit__open(e);
-        grout_emit__line(
-            e, "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRId64 "); // %%%s",
-            grout_emit__plant(e, GROUT_FIELD_MBARRIER_INIT_ADDRESS, barrier->smem_offset),
-            grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT,
-                              (int64_t)barrier->arrivals *
-                                  grout_gpu__plan_get_arrival_size(barrier)),
-            grout_gpu__get_object_name(e->module, barrier->object));
+        grout_emit__line(e,
+                         "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRId64 "); // %%%s",
+                         FIELD(MBARRIER_INIT_ADDRESS, barrier->smem_offset),
+                         FIELD(MBARRIER_COUNT, (int64_t)barrier->arrivals *
+                                                   grout_gpu__plan_get_arrival_size(barrier)),
+                         grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
     if (has_tensor) {
@@ -172,7 +171,7 @@ static void declare_phases(grout_emitter *e) {
             grout_emit__line(e, "grout_u32 %s[%" PRIu32 "] = {};", name.text,
                              (barrier->count + 31) / 32);
         } else {
-            const bool is_odd = grout_emit__plant(e, GROUT_FIELD_MBARRIER_PARITY, 0) != 0;
+            const bool is_odd = FIELD(MBARRIER_PARITY, 0) != 0;
             grout_emit__line(e, "grout_u32 %s = %s0;", name.text, is_odd ? "~" : "");
         }
         if (barrier->is_watched && barrier->count <= 32) {
@@ -223,10 +222,9 @@ void grout_emit__kernel(grout_emitter *e) {
         grout_emit__line(e, "const grout_u32 smem = grout_smem_base();");
     }
     if (plan->exchange_bytes > 0) {
-        grout_emit__line(
-            e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
-            grout_emit__plant(e, GROUT_FIELD_ACCESS_EXCHANGE, plan->exchange_offset),
-            grout_emit__plant(e, GROUT_FIELD_ACCESS_EXCHANGE_STEP, plan->exchange_bytes));
+        grout_emit__line(e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
+                         FIELD(ACCESS_EXCHANGE, plan->exchange_offset),
+                         FIELD(ACCESS_EXCHANGE_STEP, plan->exchange_bytes));
     }
     if (plan->cluster_size > 1) {
         grout_emit__line(e, "const grout_u32 rank = grout_cluster_rank();");

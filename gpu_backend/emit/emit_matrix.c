@@ -67,8 +67,8 @@ static void move_matrices(grout_emitter *e, grout_value_id value, const grout_vi
     grout_emit__add(e, "grout_%s_matrix_x%" PRIu32 "%s(", verb, matrix->count,
                     turns ? "_trans" : "");
     grout_emit__address(e, view, GROUT_EMIT_AT_MATRIX);
-    grout_emit__end(e, "%s, %s + reg);", grout_emit__fault(e, GROUT_FIELD_ACCESS_MATRIX),
-                    grout_emit__name(e, value));
+    FIELD_END(e, ACCESS_MATRIX);
+    grout_emit__end(e, ", %s + reg);", grout_emit__name(e, value));
     grout_emit__close(e, "");
 }
 

@@ -61,8 +61,9 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__open_issuer(e);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_init(");
-    grout_emit__barrier_at(e, &barrier, GROUT_FIELD_MBARRIER_INIT_ADDRESS);
-    grout_emit__end(e, ", %" PRId64 ");", grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT, count));
+    grout_emit__own_barrier(e, &barrier);
+    FIELD_END(e, MBARRIER_INIT_ADDRESS);
+    grout_emit__end(e, ", %" PRId64 ");", FIELD(MBARRIER_COUNT, count));
     if (is_published) {
         grout_emit__line(e, "grout_fence_mbarrier_init();");
     }
@@ -96,9 +97,9 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
  * cluster, or the scope. */
 static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
     const bool is_wide = grout_emit__is_wide(e, op, entry);
-    if (grout_emit__is_without_order(e, op) || grout_emit__is_weakened_arrival(e)) {
+    if (!FIELD(MBARRIER_ARRIVE_ORDER, !grout_emit__is_without_order(e, op))) {
         grout_emit__add(e, "<GROUT_RELAXED>");
-    } else if (grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_wide) == 0) {
+    } else if (!FIELD(MBARRIER_SCOPE, is_wide)) {
         grout_emit__add(e, "<GROUT_RELEASE, GROUT_CTA>");
     }
 }
@@ -107,10 +108,9 @@ static void add_peer_order(grout_emitter *e, const grout_op *op, const grout_gpu
 static void add_mask(grout_emitter *e, const grout_op *op) {
     grout_emit__add(
         e, ", %" PRId64 "u, %" PRId64,
-        grout_emit__plant(e, GROUT_FIELD_MBARRIER_FROM,
-                          grout_op_get_attr_integer(e->module, op, GROUT_ATTR_FROM_CTA, -1) &
-                              (GROUT_CLUSTER_MAX - 1)),
-        grout_emit__plant(e, GROUT_FIELD_CLUSTER_SIZE, e->plan->cluster_size));
+        FIELD(MBARRIER_FROM, grout_op_get_attr_integer(e->module, op, GROUT_ATTR_FROM_CTA, -1) &
+                                 (GROUT_CLUSTER_MAX - 1)),
+        FIELD(CLUSTER_SIZE, e->plan->cluster_size));
 }
 
 static bool has_mask(const grout_emitter *e, const grout_op *op) {
@@ -143,7 +143,7 @@ static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view
         add_peer_order(e, op, entry);
     } else {
         grout_emit__add(e, "%s", functions->own);
-        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+        grout_emit__arrive_order(e, op, entry);
     }
     grout_emit__add(e, "(");
     if (grout_emit__is_of_pair(e, entry)) {
@@ -161,7 +161,7 @@ static void add_bytes(grout_emitter *e, const grout_operand *bytes) {
     const bool is_constant = bytes->kind == GROUT_OPERAND_EXPR;
     grout_emit__add(e, is_constant ? ", " : ", (grout_u32)");
     grout_emit__operand(e, bytes, NULL);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_MBARRIER_BYTES));
+    FIELD_END(e, MBARRIER_BYTES);
 }
 
 /* The CTA that leads announces the bytes of both, of the other one it is an arrival alone. */
@@ -216,10 +216,9 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
 /* Arrivals without bytes: one lane's count as the whole thread's. */
 static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
                            const grout_gpu_barrier *entry, const arrival_functions *functions) {
-    const int64_t count =
-        grout_emit__plant(e, GROUT_FIELD_MBARRIER_ARRIVALS,
-                          grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
-                              grout_gpu__plan_get_arrival_size(entry));
+    const int64_t count = FIELD(
+        MBARRIER_ARRIVALS, grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
+                               grout_gpu__plan_get_arrival_size(entry));
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
@@ -265,7 +264,8 @@ void grout_emit__mbarrier_arrive_drop(grout_emitter *e, grout_op_id id, const gr
 static void add_parity(grout_emitter *e, const grout_op *op) {
     grout_emit__add(e, "(grout_u32)(");
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
-    grout_emit__add(e, ") & 1u%s", grout_emit__fault(e, GROUT_FIELD_MBARRIER_PARITY));
+    grout_emit__add(e, ") & 1u");
+    FIELD_END(e, MBARRIER_PARITY);
 }
 
 void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -281,7 +281,7 @@ void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op 
     }
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_wait");
-    grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
+    grout_emit__wait_order(e, op, entry);
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__add(e, ", ");
@@ -310,7 +310,7 @@ static void begin_test(grout_emitter *e, const grout_op *op, const grout_view *b
         grout_emit__add(e, "grout_thread_all%s(thread, ", e->warps == 2 ? "<64>" : "");
     }
     grout_emit__add(e, "grout_mbarrier_test");
-    grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
+    grout_emit__wait_order(e, op, entry);
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, barrier);
     grout_emit__add(e, ", ");
@@ -357,9 +357,10 @@ void grout_emit__barrier_test(grout_emitter *e, grout_op_id id, const grout_op *
     grout_emit__slot(e, &barrier);
     grout_emit__end(e, ");");
     begin_test(e, op, &barrier, entry);
-    /* declare_phases has the field where one word has all phases. */
-    grout_emit__add(e, "%s >> x%" PRIu32 " %% 32 & 1u%s", word, slot,
-                    is_array ? grout_emit__fault(e, GROUT_FIELD_MBARRIER_PARITY) : "");
+    grout_emit__add(e, "%s >> x%" PRIu32 " %% 32 & 1u", word, slot);
+    if (is_array) { /* else declare_phases has the field */
+        FIELD_END(e, MBARRIER_PARITY);
+    }
     end_test(e, entry);
     grout_emit__line(e, "%s ^= (%s ? 1u : 0u) << x%" PRIu32 " %% 32;", word, name, slot);
 }

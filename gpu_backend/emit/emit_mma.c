@@ -45,11 +45,11 @@ static void write_form(grout_emitter *e, const grout_mma *mma, const char *name)
     if (is_half) {
         grout_emit__line(e, "grout_u32 low = grout_pair(c), high = grout_pair(c + 2);");
     }
-    grout_emit__line(
-        e, "asm volatile(\"mma.sync.aligned.m16n8k%" PRId64 ".row.col%s.%s.%s.%s.%s \"",
-        grout_emit__plant(e, GROUT_FIELD_MMA_K, mma->k_step),
-        mma->is_saturating ? ".satfinite" : "", sums, grout_emit__get_ptx_type(mma->a_dtype, true),
-        grout_emit__get_ptx_type(mma->b_dtype, true), sums);
+    grout_emit__line(e,
+                     "asm volatile(\"mma.sync.aligned.m16n8k%" PRId64 ".row.col%s.%s.%s.%s.%s \"",
+                     FIELD(MMA_K, mma->k_step), mma->is_saturating ? ".satfinite" : "", sums,
+                     grout_emit__get_ptx_type(mma->a_dtype, true),
+                     grout_emit__get_ptx_type(mma->b_dtype, true), sums);
     if (is_half) {
         grout_emit__line(e, "    \"{%%0, %%1}, {%%2, %%3, %%4, %%5}, {%%6, %%7}, {%%0, %%1};\"");
         grout_emit__line(e, "    : \"+r\"(low), \"+r\"(high)");

@@ -23,10 +23,12 @@ static void add_call(grout_emitter *e, const grout_op *op, const char *function)
     grout_emit__begin(e);
     grout_emit__add(e, "%s(", function);
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
-    grout_emit__add(e, "%s, ", grout_emit__fault(e, GROUT_FIELD_NAMED_ID));
+    FIELD_END(e, NAMED_ID);
+    grout_emit__add(e, ", ");
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
-    grout_emit__end(e, "%s%s);", is_in_lanes ? "" : " * 128",
-                    grout_emit__fault(e, GROUT_FIELD_NAMED_LANES));
+    grout_emit__add(e, is_in_lanes ? "" : " * 128");
+    FIELD_END(e, NAMED_LANES);
+    grout_emit__end(e, ");");
 }
 
 void grout_emit__named_barrier_sync(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -26,25 +26,26 @@ static void add_pointer(grout_emitter *e, const grout_view *semaphore) {
         grout_emit__slot(e, semaphore);
         grout_emit__add(e, ")");
     }
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_SEMAPHORE_ADDRESS));
+    FIELD_END(e, SEMAPHORE_ADDRESS);
 }
 
 /* "<GROUT_RELEASE, GROUT_SYS>(done + 1, units": units as u32. */
 static void add_call(grout_emitter *e, const grout_op *op, const grout_view *semaphore,
-                     const char *strong, grout_gpu_field order, grout_gpu_field units) {
+                     const char *order) {
     /* Any device may have the semaphore. A written scope says for whom memory is ordered; the units
      * are counted right for all CTAs in any case: PTX calls atomic operations whose scopes do not
      * include each other's threads a race. */
-    grout_emit__add(
-        e, "<%s, %s>(", grout_emit__order(e, op, strong, order),
-        grout_emit__scope(e, op, "GROUT_SYS", "GROUT_GPU", GROUT_FIELD_SEMAPHORE_SCOPE));
+    const uint32_t scope = grout_emit__get_scope(e, op, "GROUT_SYS", "GROUT_GPU");
+    grout_emit__add(e, "<%s, %s>(", order,
+                    grout_emit__get_scope_name(FIELD(SEMAPHORE_SCOPE, scope)));
     add_pointer(e, semaphore);
     grout_emit__add(e, ", (grout_u32)(");
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
-    grout_emit__add(e, ")%s", grout_emit__fault(e, units));
+    grout_emit__add(e, ")");
 }
 
 void grout_emit__semaphore_signal(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const char *order = grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELEASE");
     grout_view semaphore;
     (void)id;
     if (!get_semaphore(e, op, &semaphore)) {
@@ -55,14 +56,15 @@ void grout_emit__semaphore_signal(grout_emitter *e, grout_op_id id, const grout_
     grout_emit__fence_engines(e, op);
     grout_emit__begin(e);
     grout_emit__add(e, "grout_semaphore_signal");
-    add_call(e, op, &semaphore, "GROUT_RELEASE", GROUT_FIELD_SEMAPHORE_SIGNAL_ORDER,
-             GROUT_FIELD_SEMAPHORE_GIVEN);
+    add_call(e, op, &semaphore, FIELD_OR(SEMAPHORE_SIGNAL_ORDER, order, "GROUT_RELAXED"));
+    FIELD_END(e, SEMAPHORE_GIVEN);
     grout_emit__end(e, ");");
     grout_emit__close_issuer(e);
 }
 
 void grout_emit__semaphore_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const bool is_look = grout_module_find_attr(e->module, op, GROUT_ATTR_NO_DECREMENT) != NULL;
+    const char *order = grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_ACQUIRE");
     grout_view semaphore;
     (void)id;
     if (!get_semaphore(e, op, &semaphore)) {
@@ -71,8 +73,8 @@ void grout_emit__semaphore_wait(grout_emitter *e, grout_op_id id, const grout_op
     grout_emit__open_issuer(e);
     grout_emit__begin(e);
     grout_emit__add(e, is_look ? "grout_semaphore_look" : "grout_semaphore_wait");
-    add_call(e, op, &semaphore, "GROUT_ACQUIRE", GROUT_FIELD_SEMAPHORE_WAIT_ORDER,
-             GROUT_FIELD_SEMAPHORE_TAKEN);
+    add_call(e, op, &semaphore, FIELD_OR(SEMAPHORE_WAIT_ORDER, order, "GROUT_RELAXED"));
+    FIELD_END(e, SEMAPHORE_TAKEN);
     grout_emit__add(e, ", dog, {%" PRIu32 ", (grout_u32)(",
                     grout_gpu__plan_find_workspace(e->plan, semaphore.object));
     grout_emit__slot(e, &semaphore);

@@ -79,10 +79,8 @@ void grout_emit__partition_barrier(grout_emitter *e, uint32_t members, const cha
         warps += e->plan->thread_warps[k];
     }
     if (e->plan->has_small_threads) {
-        grout_emit__line(
-            e, "grout_named_barrier(0, %" PRId64 "); // %s",
-            grout_emit__plant(e, GROUT_FIELD_NAMED_PARTITION, (int64_t)warps * GROUT_WARP_LANES),
-            reason);
+        grout_emit__line(e, "grout_named_barrier(0, %" PRId64 "); // %s",
+                         FIELD(NAMED_PARTITION, (int64_t)warps * GROUT_WARP_LANES), reason);
     } else {
         grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", members, reason);
     }

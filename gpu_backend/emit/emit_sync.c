@@ -8,7 +8,7 @@
 
 /* ", 2" for an arrival that counts more than one. */
 static void add_arrivals(grout_emitter *e, int64_t count) {
-    const int64_t written = grout_emit__plant(e, GROUT_FIELD_MBARRIER_ARRIVALS, count);
+    const int64_t written = FIELD(MBARRIER_ARRIVALS, count);
     if (written != 1) {
         grout_emit__add(e, ", %" PRId64, written);
     }
@@ -27,16 +27,16 @@ static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_vie
         int64_t slot;
         const bool is_constant = grout_emit__has_constant_slot(e, barrier, &slot);
         grout_emit__add(e, "grout_barrier_arrive");
-        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
-        grout_emit__add(e, "(thread, %s%s, ", grout_emit__name(e, barrier->base),
-                        grout_emit__fault(e, GROUT_FIELD_MBARRIER_ADDRESS));
-        grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
+        grout_emit__arrive_order(e, op, entry);
+        grout_emit__add(e, "(thread, %s", grout_emit__name(e, barrier->base));
+        FIELD_END(e, MBARRIER_ADDRESS);
+        grout_emit__add(e, is_constant ? ", " : ", (grout_u32)(");
         grout_emit__slot(e, barrier);
         grout_emit__add(e, "%s, %s", is_constant ? "" : ")",
                         grout_emit__arrived_name(e, entry->owner).text);
     } else {
         grout_emit__add(e, "grout_mbarrier_arrive_warp");
-        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+        grout_emit__arrive_order(e, op, entry);
         grout_emit__add(e, "(");
         grout_emit__barrier_address(e, barrier);
     }
@@ -51,8 +51,7 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     const grout_object *object = grout_module_get_object(e->module, barrier->object);
     const bool is_thread = !e->is_alone && !e->is_warp;
     const bool is_bare = grout_emit__is_without_order(e, op);
-    const bool is_meant = is_bare || grout_emit__is_wide(e, op, entry);
-    const bool is_wide = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_meant) != 0;
+    const bool is_wide = is_bare || grout_emit__is_wide(e, op, entry);
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__seal_tensor(e, entry);
     if (is_thread) {
@@ -67,9 +66,8 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     grout_emit__begin(e);
     grout_emit__add(e, "grout_arrive_%s%s<%s%s>(", object->is_leader_tracked ? "leader" : "peers",
                     e->is_alone ? "_alone" : "",
-                    is_bare || grout_emit__is_weakened_arrival(e) ? "GROUT_RELAXED"
-                                                                  : "GROUT_RELEASE",
-                    is_wide ? "" : ", GROUT_CTA");
+                    FIELD(MBARRIER_ARRIVE_ORDER, !is_bare) ? "GROUT_RELEASE" : "GROUT_RELAXED",
+                    FIELD(MBARRIER_SCOPE, is_wide) ? "" : ", GROUT_CTA");
     grout_emit__barrier_address(e, barrier);
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {
         grout_emit__add(e, k == 0 ? ", " : " | ");
@@ -109,12 +107,12 @@ static void wait_many(grout_emitter *e, const grout_op *op, const grout_view *ba
     grout_emit__end(e, ";");
     grout_emit__begin(e);
     grout_emit__add(e, "grout_mbarrier_wait");
-    grout_emit__barrier_order(e, op, &e->plan->barriers[number], "GROUT_ACQUIRE");
+    grout_emit__wait_order(e, op, &e->plan->barriers[number]);
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, barrier);
-    grout_emit__add(
-        e, ", %s[x%" PRIu32 " / 32] >> x%" PRIu32 " %% 32 & 1u%s, dog, {%" PRIu32 ", x%" PRIu32,
-        phases, slot, slot, grout_emit__fault(e, GROUT_FIELD_MBARRIER_PARITY), number, slot);
+    grout_emit__add(e, ", %s[x%" PRIu32 " / 32] >> x%" PRIu32 " %% 32 & 1u", phases, slot, slot);
+    FIELD_END(e, MBARRIER_PARITY);
+    grout_emit__add(e, ", dog, {%" PRIu32 ", x%" PRIu32, number, slot);
     grout_emit__end_site(e, op);
     grout_emit__line(e, "%s[x%" PRIu32 " / 32] ^= 1u << x%" PRIu32 " %% 32;", phases, slot, slot);
 }
@@ -133,9 +131,10 @@ void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *
     } else {
         grout_emit__begin(e);
         grout_emit__add(e, "grout_barrier_wait");
-        grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
-        grout_emit__add(e, "(%s%s, %s, dog, {%" PRIu32 ", ", grout_emit__name(e, barrier.base),
-                        grout_emit__fault(e, GROUT_FIELD_MBARRIER_ADDRESS), phases.text, number);
+        grout_emit__wait_order(e, op, entry);
+        grout_emit__add(e, "(%s", grout_emit__name(e, barrier.base));
+        FIELD_END(e, MBARRIER_ADDRESS);
+        grout_emit__add(e, ", %s, dog, {%" PRIu32 ", ", phases.text, number);
         int64_t slot;
         const bool is_constant = grout_emit__has_constant_slot(e, &barrier, &slot);
         grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
@@ -209,9 +208,8 @@ void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
     } else {
         grout_emit__open_issuer(e);
     }
-    grout_emit__line(
-        e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
-        grout_emit__plant(e, GROUT_FIELD_COPY_PENDING, grout_emit__get_integer(e, op, 0)));
+    grout_emit__line(e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
+                     FIELD(COPY_PENDING, grout_emit__get_integer(e, op, 0)));
     if (is_by_warps) {
         grout_emit__close(e, "");
     } else {

@@ -68,19 +68,22 @@ void grout_emit__make_tensor_descriptor(grout_emitter *e, grout_op_id id, const 
     grout_emit__begin(e);
     grout_emit__add(e, "grout_u64 *const x%" PRIu32 " = ", pointer);
     grout_emit__address(e, &slot, GROUT_EMIT_AT_FIRST);
-    grout_emit__end(e, "%s;", grout_emit__fault(e, GROUT_FIELD_MAP_SLOT));
+    FIELD_END(e, MAP_SLOT);
+    grout_emit__end(e, ";");
     grout_emit__begin(e);
     grout_emit__add(e, "grout_tensor_map_begin(x%" PRIu32 ", %s, ", pointer,
                     grout_gpu__get_map_name(e->module, map).text);
     add_address(e, op);
-    grout_emit__end(e, "%s);", grout_emit__fault(e, GROUT_FIELD_MAP_ADDRESS));
+    FIELD_END(e, MAP_ADDRESS);
+    grout_emit__end(e, ");");
     for (uint32_t k = 0; k < map->tma.rank; k++) {
         grout_emit__begin(e);
         grout_emit__add(e, "grout_tensor_map_set_extent<%" PRId64 ">(x%" PRIu32 ", ",
-                        grout_emit__plant(e, GROUT_FIELD_MAP_EXTENT_DIM, k), pointer);
+                        FIELD(MAP_EXTENT_DIM, k), pointer);
         grout_emit__operand(e, grout_descriptor_get_extent(e->module, op, map->tma.object_dim[k]),
                             NULL);
-        grout_emit__end(e, "%s);", grout_emit__fault(e, GROUT_FIELD_MAP_EXTENT));
+        FIELD_END(e, MAP_EXTENT);
+        grout_emit__end(e, ");");
     }
     grout_emit__line(e, "grout_tensor_map_release();");
     grout_emit__close_issuer(e);
@@ -97,6 +100,7 @@ void grout_emit__tensormap_acquire(grout_emitter *e, grout_op_id id, const grout
     grout_emit__begin(e);
     grout_emit__add(e, "grout_tensor_map_acquire(");
     grout_emit__address(e, &slot, GROUT_EMIT_AT_FIRST);
-    grout_emit__end(e, "%s);", grout_emit__fault(e, GROUT_FIELD_MAP_ACQUIRED));
+    FIELD_END(e, MAP_ACQUIRED);
+    grout_emit__end(e, ");");
     grout_emit__close_issuer(e);
 }

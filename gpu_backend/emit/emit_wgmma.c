@@ -18,13 +18,13 @@ static uint32_t get_swizzle(uint32_t bytes) {
 }
 
 /* What of a matrix descriptor does not change with the address. */
-static uint64_t describe_operand(const grout_emitter *e, const grout_wgmma_operand *operand) {
+static uint64_t describe_operand(const grout_wgmma_operand *operand) {
     uint64_t word = 0;
     GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_LEADING, operand->leading_bytes / 16);
-    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_STRIDE, operand->stride_bytes / 16);
-    word = grout_emit__put(e, word, GROUT_FIELD_WGMMA_BASE, 0);
-    return grout_emit__put(e, word, GROUT_FIELD_WGMMA_SWIZZLE, get_swizzle(operand->swizzle));
+    word |= BITS(WGMMA_LEADING, operand->leading_bytes / 16);
+    word |= BITS(WGMMA_STRIDE, operand->stride_bytes / 16);
+    word |= BITS(WGMMA_BASE, 0);
+    return word | BITS(WGMMA_SWIZZLE, get_swizzle(operand->swizzle));
 }
 
 /* "const grout_u32 x5 = grout_operand_start(as + ...) | 65536u;" and the number of x. */
@@ -34,28 +34,29 @@ static uint32_t write_start(grout_emitter *e, const grout_view *view,
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
-    grout_emit__end(e, ")%s | %" PRIu32 "u;", grout_emit__fault(e, GROUT_FIELD_WGMMA_START),
-                    (uint32_t)describe_operand(e, operand));
+    grout_emit__add(e, ")");
+    FIELD_END(e, WGMMA_START);
+    grout_emit__end(e, " | %" PRIu32 "u;", (uint32_t)describe_operand(operand));
     return start;
 }
 
 /* The descriptor of the part of an operand that one instruction takes. */
 static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
                            const grout_wgmma_operand *operand, uint32_t start) {
-    const uint32_t high = (uint32_t)(describe_operand(e, operand) >> 32);
+    const uint32_t high = (uint32_t)(describe_operand(operand) >> 32);
     const bool has_panels = wgmma->step_count > operand->steps_per_panel;
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
-    if (wgmma->block_count > 1) {
-        grout_emit__add_distance(e, "band", 1, 1, operand->block_bytes, GROUT_FIELD_WGMMA_BAND);
+    if (wgmma->block_count > 1 && operand->block_bytes > 0) { /* 0: of b, the same for all rows */
+        grout_emit__add_distance(e, "band", 1, 1, FIELD(WGMMA_BAND, operand->block_bytes / 16));
     }
     if (has_panels) {
-        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
-                                 GROUT_FIELD_WGMMA_PANEL);
+        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1,
+                                 FIELD(WGMMA_PANEL, operand->panel_bytes / 16));
     }
     if (wgmma->step_count > 1 && operand->steps_per_panel > 1) {
         grout_emit__add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1,
-                                 operand->step_bytes, GROUT_FIELD_WGMMA_STEP);
+                                 FIELD(WGMMA_STEP, operand->step_bytes / 16));
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }
@@ -193,11 +194,11 @@ static void add_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t pack
 /* Whether the accumulator counts: for the first step of K what the operand says. */
 static void add_use(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
     if (wgmma->has_use) {
-        const char *fault = grout_emit__fault(e, GROUT_FIELD_WGMMA_USE);
-        grout_emit__add(e, ", %s", *fault == '\0' ? "" : "(");
+        grout_emit__add(e, ", ");
+        FIELD_START(e, WGMMA_USE);
         grout_emit__add(e, wgmma->step_count > 1 ? "part > 0 || " : "");
         grout_emit__operand(e, grout_wgmma_get_use(e->module, op), NULL);
-        grout_emit__add(e, "%s%s", *fault == '\0' ? "" : ")", fault);
+        FIELD_END(e, WGMMA_USE);
     }
 }
 
@@ -366,7 +367,6 @@ void grout_emit__acc_store(grout_emitter *e, grout_op_id id, const grout_op *op)
 void grout_emit__set_max_registers(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const bool is_increase = grout_module_find_attr(e->module, op, GROUT_ATTR_INCREASE) != NULL;
     (void)id;
-    grout_emit__line(
-        e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
-        grout_emit__plant(e, GROUT_FIELD_REGISTERS_COUNT, grout_emit__get_integer(e, op, 0)));
+    grout_emit__line(e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
+                     FIELD(REGISTERS_COUNT, grout_emit__get_integer(e, op, 0)));
 }

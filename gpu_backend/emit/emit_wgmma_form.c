@@ -92,10 +92,6 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-static int get_sign(const grout_emitter *e, grout_gpu_field field) {
-    return grout_emit__plant(e, field, 0) != 0 ? -1 : 1;
-}
-
 /* What comes after the accumulator: A, B, of a sparse A its metadata and whose lanes have it,
  * whether the accumulator counts, for floats the signs, and for 16-bit elements which operand in
  * SMEM is MN-major. */
@@ -111,27 +107,22 @@ static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t f
     }
     if (wgmma->is_sparse) {
         const uint32_t metadata = first + count_sources(wgmma) - 1;
-        grout_emit__add(e, ", %%%" PRIu32 ", %d", metadata,
-                        (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_SELECTOR, selector));
+        grout_emit__add(e, ", %%%" PRIu32 ", %d", metadata, (int)FIELD(WGMMA_SELECTOR, selector));
     }
     if (wgmma->has_use) {
         grout_emit__add(e, ", use");
     } else {
-        grout_emit__add(e, ", %d", (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_USE, 1));
+        grout_emit__add(e, ", %d", (int)FIELD(WGMMA_USE, 1));
     }
     if (!is_integer(wgmma)) {
-        grout_emit__add(e, ", %d, %d", get_sign(e, GROUT_FIELD_WGMMA_A_NEGATED),
-                        get_sign(e, GROUT_FIELD_WGMMA_B_NEGATED));
+        grout_emit__add(e, ", %d, %d", FIELD_OR(WGMMA_A_NEGATED, 1, -1),
+                        FIELD_OR(WGMMA_B_NEGATED, 1, -1));
     }
     if (has_transposes && !wgmma->a.is_register) {
-        grout_emit__add(
-            e, ", %d",
-            (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_A_ALONG_M, wgmma->a.is_transposed ? 1 : 0));
+        grout_emit__add(e, ", %d", (int)FIELD(WGMMA_A_ALONG_M, wgmma->a.is_transposed ? 1 : 0));
     }
     if (has_transposes) {
-        grout_emit__add(
-            e, ", %d",
-            (int)grout_emit__plant(e, GROUT_FIELD_WGMMA_B_ALONG_N, wgmma->b.is_transposed ? 1 : 0));
+        grout_emit__add(e, ", %d", (int)FIELD(WGMMA_B_ALONG_N, wgmma->b.is_transposed ? 1 : 0));
     }
     grout_emit__end(e, wgmma->has_use ? ";}\"" : ";\"");
 }
@@ -149,8 +140,7 @@ static void write_instruction(grout_emitter *e, const grout_wgmma *wgmma) {
     grout_emit__line(
         e, "%s\"wgmma.mma_async%s.sync.aligned.m64n%" PRId64 "k%" PRId64 ".%s.%s.%s%s \"",
         wgmma->has_use ? "    " : "asm volatile(", wgmma->is_sparse ? ".sp" : "",
-        grout_emit__plant(e, GROUT_FIELD_WGMMA_N, wgmma->n),
-        grout_emit__plant(e, GROUT_FIELD_WGMMA_K, get_depth(wgmma)), get_accumulator(wgmma),
+        FIELD(WGMMA_N, wgmma->n), FIELD(WGMMA_K, get_depth(wgmma)), get_accumulator(wgmma),
         grout_emit__get_ptx_type(wgmma->a_dtype, true),
         grout_emit__get_ptx_type(wgmma->b_dtype, true), wgmma->is_saturating ? ".satfinite" : "");
 }

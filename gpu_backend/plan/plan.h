@@ -147,10 +147,6 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                           grout_diags *diags);
 void grout_gpu__plan_deinit(grout_gpu_plan *plan);
 
-/* Makes one field of the launch, or of each tensor map, what a test has planted: for the caller of
- * the code, not for who writes it. */
-void grout_gpu__plan_plant(grout_gpu_plan *plan, const grout_planted *planted);
-
 /* ---- looking things up (look.c) ---- */
 
 /* The type of the array, with the elements that the map has. */

@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include "alloc.h"
+#include "fields.h"
 #include "grout/generate.h"
 #include "invariant.h"
 
@@ -292,18 +293,16 @@ static void add_head(const manifest *m) {
                    m->plan->lane_count, m->plan->cluster_size, m->plan->dynamic_smem_bytes);
 }
 
-bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel,
-                         const grout_emit_options *options, grout_text *out, grout_diags *diags) {
+bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
+                         grout_diags *diags) {
     grout_gpu_plan plan;
     const manifest m = {.module = bound,
                         .kernel = grout_module_get_kernel(bound, kernel),
                         .plan = &plan,
                         .out = out};
     const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
-    if (is_planned && options != NULL) {
-        grout_gpu__plan_plant(&plan, &options->planted);
-    }
     if (is_planned) {
+        FIELD_LAUNCH(&plan);
         add_head(&m);
         if (grout_gpu__is_dependent(bound, kernel)) {
             grout_text_add(out, "  \"programmatic_stream_serialization\": true,\n");

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "fields.h"
 #include "grout/generate.h"
 #include "hangs.h"
 #include "invariant.h"
@@ -44,8 +45,7 @@ static bool compile_kernel(run *r) {
     const grout_emit_options options = {.watchdog = r->first->watchdog_seconds >= 0,
                                         .no_debug_checks = r->first->no_debug_checks,
                                         .line_directives = r->first->nvrtc.line_info,
-                                        .extern_source = r->launch->extern_source,
-                                        .planted = r->launch->planted};
+                                        .extern_source = r->launch->extern_source};
     return grout_gpu__compile_kernel(r->module, r->launch->kernel, &options, &r->first->nvrtc,
                                      &r->binary, r->diags);
 }
@@ -290,7 +290,7 @@ static bool prepare(run *r) {
     if (!grout_gpu__plan_init(&r->plan, r->module, r->launch->kernel, r->diags)) {
         return false;
     }
-    grout_gpu__plan_plant(&r->plan, &r->launch->planted);
+    FIELD_LAUNCH(&r->plan);
     return check_arguments(r) && compile_kernel(r) && make_tables(r);
 }
 

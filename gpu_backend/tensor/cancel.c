@@ -31,10 +31,9 @@ void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grou
         const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
         grout_emit__begin(e);
         grout_emit__add(e, "grout_mbarrier_arrive_expect%s(",
-                        grout_emit__is_weakened_arrival(e) ? "<GROUT_RELAXED>" : "");
+                        FIELD_OR(MBARRIER_ARRIVE_ORDER, "", "<GROUT_RELAXED>"));
         grout_emit__barrier_address(e, &barrier);
-        grout_emit__add(e, ", %d",
-                        (int)grout_emit__plant(e, GROUT_FIELD_MBARRIER_BYTES, ANSWER_BYTES));
+        grout_emit__add(e, ", %d", (int)FIELD(MBARRIER_BYTES, ANSWER_BYTES));
         if (size != 1) {
             grout_emit__add(e, ", %" PRIu32, size);
         }
@@ -48,7 +47,8 @@ void grout_emit__try_cluster_cancel(grout_emitter *e, grout_op_id id, const grou
     grout_emit__begin(e);
     grout_emit__add(e, "grout_cancel_cluster%s(", is_multicast ? "_multicast" : "");
     grout_emit__smem_start(e, &answer);
-    grout_emit__add(e, "%s, ", grout_emit__fault(e, GROUT_FIELD_CANCEL_ANSWER));
+    FIELD_END(e, CANCEL_ANSWER);
+    grout_emit__add(e, ", ");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ");");
     if (is_collective) {
@@ -68,7 +68,7 @@ void grout_emit__query_cluster_cancel(grout_emitter *e, grout_op_id id, const gr
     grout_emit__begin_scalar(e, op->first_result);
     grout_emit__add(e, "grout_get_cancelled(");
     grout_emit__smem_start(e, &answer);
-    grout_emit__end(e, "%s, %" PRId64 ");", grout_emit__fault(e, GROUT_FIELD_CANCEL_READ),
-                    grout_emit__plant(e, GROUT_FIELD_CANCEL_SIZE, e->plan->cluster_size));
+    FIELD_END(e, CANCEL_READ);
+    grout_emit__end(e, ", %" PRId64 ");", FIELD(CANCEL_SIZE, e->plan->cluster_size));
     grout_emit__after_access(e, answer.object, false);
 }

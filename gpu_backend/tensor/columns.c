@@ -17,10 +17,9 @@ enum { LANES = 128, LANE_BITS = 16, HALF_LANES = 16, COLUMN_BITS = 32 };
 /* ---- the kernel's ---------------------------------------------------------------------------- */
 
 void grout_tensor__init_drain(grout_emitter *e) {
-    grout_emit__line(
-        e, "grout_mbarrier_init(smem + %" PRId64 ", %" PRId64 "); // all warps' end",
-        e->plan->tensor_offset,
-        grout_emit__plant(e, GROUT_FIELD_MBARRIER_COUNT, e->plan->lane_count / GROUT_WARP_LANES));
+    grout_emit__line(e, "grout_mbarrier_init(smem + %" PRId64 ", %" PRId64 "); // all warps' end",
+                     e->plan->tensor_offset,
+                     FIELD(MBARRIER_COUNT, e->plan->lane_count / GROUT_WARP_LANES));
 }
 
 static int64_t get_place_of_address(const grout_emitter *e) {
@@ -28,7 +27,7 @@ static int64_t get_place_of_address(const grout_emitter *e) {
 }
 
 uint32_t grout_tensor__get_group(const grout_emitter *e) {
-    return 1 + (uint32_t)grout_emit__plant(e, GROUT_FIELD_TMEM_GROUP, e->plan->tensor_group - 1);
+    return 1 + (uint32_t)FIELD(TMEM_GROUP, e->plan->tensor_group - 1);
 }
 
 void grout_tensor__allocate(grout_emitter *e) {
@@ -36,9 +35,8 @@ void grout_tensor__allocate(grout_emitter *e) {
     grout_emit__add(e, "if (warp == 0)");
     grout_emit__open(e);
     grout_emit__line(e, "grout_tensor_allocate<%" PRIu32 ">(smem + %" PRId64 ", %" PRId64 ");",
-                     grout_tensor__get_group(e),
-                     get_place_of_address(e) + grout_emit__get_step(e, GROUT_FIELD_TMEM_PLACE, 4),
-                     grout_emit__plant(e, GROUT_FIELD_TMEM_ALLOCATED, e->plan->tensor_columns));
+                     grout_tensor__get_group(e), FIELD(TMEM_PLACE, get_place_of_address(e)),
+                     FIELD(TMEM_ALLOCATED, e->plan->tensor_columns));
     grout_emit__close(e, "");
     grout_emit__line(e, "grout_tensor_fence_before();");
     if (e->plan->cluster_size > 1) { /* the start of a cluster publishes mbarriers alone */
@@ -67,8 +65,7 @@ void grout_tensor__free_columns(grout_emitter *e) {
     grout_emit__add(e, "if (warp == 0)");
     grout_emit__open(e);
     grout_emit__line(e, "grout_tensor_free<%" PRIu32 ">(tmem, %" PRId64 ");",
-                     grout_tensor__get_group(e),
-                     grout_emit__plant(e, GROUT_FIELD_TMEM_FREED, e->plan->tensor_columns));
+                     grout_tensor__get_group(e), FIELD(TMEM_FREED, e->plan->tensor_columns));
     grout_emit__close(e, "");
 }
 

@@ -34,8 +34,8 @@ static void describe_table(copy *c, uint32_t part_bytes, uint32_t part_count) {
 }
 
 /* Columns from one instruction to the next. */
-static int plant_step(const grout_emitter *e, int64_t columns) {
-    return (int)grout_emit__plant(e, GROUT_FIELD_TMEM_COPIED_STEP, columns);
+static void add_step(grout_emitter *e, int64_t columns) {
+    grout_emit__add(e, " + part * %" PRId64, FIELD(TMEM_COPIED_STEP, columns));
 }
 
 static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy kind) {
@@ -43,28 +43,26 @@ static void add_destination(grout_emitter *e, const copy *c, grout_tcgen05_copy 
     const uint32_t groups = (uint32_t)view->extent[view->rank - 1] / GROUT_TMEM_SCALES_STEP;
     const int64_t blocks = grout_tmem__count_scale_blocks(e->module, view->object);
     grout_tensor__address(e, view, 0);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_COPIED));
+    FIELD_END(e, TMEM_COPIED);
     if (c->part_count == 1) {
         return;
     }
     switch (kind) {
     case GROUT_TCGEN05_COPY_SCALES: /* of 256 rows, the two blocks of each group lie together */
         if (blocks == 1) {
-            grout_emit__add(e, " + part * %d", plant_step(e, GROUT_TMEM_SCALES_STEP));
+            add_step(e, GROUT_TMEM_SCALES_STEP);
         } else {
             grout_emit__add(e, " + part %% %" PRIu32 " * %" PRId64 " + part / %" PRIu32 " * %d",
-                            groups, (int64_t)plant_step(e, blocks * GROUT_TMEM_SCALES_STEP), groups,
-                            GROUT_TMEM_SCALES_STEP);
+                            groups, FIELD(TMEM_COPIED_STEP, blocks * GROUT_TMEM_SCALES_STEP),
+                            groups, GROUT_TMEM_SCALES_STEP);
         }
         return;
     case GROUT_TCGEN05_COPY_SPLIT_SCALES:
     case GROUT_TCGEN05_COPY_METADATA:
-        grout_emit__add(e, " + part * %d", plant_step(e, ROW_BYTES / COLUMN_BYTES));
+        add_step(e, ROW_BYTES / COLUMN_BYTES);
         return;
     case GROUT_TCGEN05_COPY_PLAIN:
-        grout_emit__add(
-            e, " + part * %d",
-            plant_step(e, (c->operand.swizzle == 0 ? 1 : 2) * ROW_BYTES / COLUMN_BYTES));
+        add_step(e, (c->operand.swizzle == 0 ? 1 : 2) * ROW_BYTES / COLUMN_BYTES);
         return;
     }
 }
@@ -117,7 +115,7 @@ static void write_copy(grout_emitter *e, grout_op_id id, const grout_op *op) {
         e->failed = true;
         return;
     }
-    const grout_tensor_matrix matrix = grout_tensor__describe_matrix(e, &c.operand);
+    const grout_tensor_matrix matrix = grout_tensor__describe_matrix(&c.operand);
     grout_emit__before_issue(e, "one lane copies for all");
     grout_emit__open_issuer(e);
     grout_emit__line(e, "{");

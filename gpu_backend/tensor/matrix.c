@@ -12,16 +12,15 @@ static uint32_t get_swizzle(uint32_t bytes) {
     return bytes == 128 ? 2 : bytes == 64 ? 4 : bytes == 32 ? 6 : 0;
 }
 
-grout_tensor_matrix grout_tensor__describe_matrix(const grout_emitter *e,
-                                                  const grout_wgmma_operand *operand) {
+grout_tensor_matrix grout_tensor__describe_matrix(const grout_wgmma_operand *operand) {
     uint64_t word = 0;
     GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_LEADING, operand->leading_bytes / 16);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_STRIDE, operand->stride_bytes / 16);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_VERSION, 1);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_BASE, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_ABSOLUTE, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_MATRIX_SWIZZLE, get_swizzle(operand->swizzle));
+    word |= BITS(MATRIX_LEADING, operand->leading_bytes / 16);
+    word |= BITS(MATRIX_STRIDE, operand->stride_bytes / 16);
+    word |= BITS(MATRIX_VERSION, 1);
+    word |= BITS(MATRIX_BASE, 0);
+    word |= BITS(MATRIX_ABSOLUTE, 0);
+    word |= BITS(MATRIX_SWIZZLE, get_swizzle(operand->swizzle));
     return (grout_tensor_matrix){.low = (uint32_t)word, .high = (uint32_t)(word >> 32)};
 }
 
@@ -30,7 +29,9 @@ uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uin
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
-    grout_emit__end(e, ")%s | %" PRIu32 "u;", grout_emit__fault(e, GROUT_FIELD_MATRIX_START), low);
+    grout_emit__add(e, ")");
+    FIELD_END(e, MATRIX_START);
+    grout_emit__end(e, " | %" PRIu32 "u;", low);
     return start;
 }
 
@@ -40,12 +41,12 @@ void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, 
     GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (has_panels) {
-        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes,
-                                 GROUT_FIELD_TMEM_PANEL);
+        grout_emit__add_distance(e, "part", operand->steps_per_panel, 1,
+                                 FIELD(TMEM_PANEL, operand->panel_bytes / 16));
     }
     if (parts > 1 && operand->steps_per_panel > 1) {
         grout_emit__add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1,
-                                 operand->step_bytes, GROUT_FIELD_TMEM_STEP);
+                                 FIELD(TMEM_STEP, operand->step_bytes / 16));
     }
     grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
 }

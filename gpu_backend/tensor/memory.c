@@ -138,12 +138,11 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-/* As the instruction has it. */
-static uint32_t plant_count(const grout_emitter *e, uint32_t count) {
-    const uint32_t power = (uint32_t)__builtin_ctz(count);
-    const int64_t planted = grout_emit__plant(e, GROUT_FIELD_TMEM_COUNT, power);
-    GROUT_ASSERT(count == UINT32_C(1) << power);
-    return planted < 0 ? 0 : UINT32_C(1) << planted;
+/* As the instruction has it: a power of two. */
+static uint32_t get_times(uint32_t count) {
+    const int64_t power = FIELD(TMEM_COUNT, __builtin_ctz(count));
+    GROUT_ASSERT((count & (count - 1)) == 0);
+    return power < 0 ? 0 : UINT32_C(1) << power;
 }
 
 static void write_form(grout_emitter *e, const transfer *t, uint32_t count, const char *name) {
@@ -159,13 +158,13 @@ static void write_form(grout_emitter *e, const transfer *t, uint32_t count, cons
     if (stores) {
         grout_emit__line(e,
                          "asm volatile(\"tcgen05.st.sync.aligned.%s.x%" PRIu32 "%s.b32 [%%0], \"",
-                         t->shape->text, plant_count(e, count), t->is_paired ? ".unpack::16b" : "");
+                         t->shape->text, get_times(count), t->is_paired ? ".unpack::16b" : "");
         write_numbers(e, 1, registers, "};");
         write_registers(e, registers, is_f32(t) ? "f" : "r", ":: \"r\"(address),");
         grout_emit__line(e, "    : \"memory\");");
     } else {
         grout_emit__line(e, "asm volatile(\"tcgen05.ld.sync.aligned.%s.x%" PRIu32 "%s.b32 \"",
-                         t->shape->text, plant_count(e, count), t->is_paired ? ".pack::16b" : "");
+                         t->shape->text, get_times(count), t->is_paired ? ".pack::16b" : "");
         write_numbers(e, 0, registers, "}, ");
         grout_emit__line(e, "    \"[%%%" PRIu32 "];\"", registers);
         write_registers(e, registers, is_f32(t) ? "=f" : "=r", ":");
@@ -254,8 +253,8 @@ static uint32_t write_addresses(grout_emitter *e, const transfer *t) {
         grout_emit__begin(e);
         grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", first + half);
         grout_tensor__address(e, &t->view, half * t->columns * packing);
-        grout_emit__end(e, "%s + (warp %% 4 << %d);", grout_emit__fault(e, GROUT_FIELD_TMEM_MOVED),
-                        (int)grout_emit__plant(e, GROUT_FIELD_TMEM_QUARTER, QUARTER_BITS));
+        FIELD_END(e, TMEM_MOVED);
+        grout_emit__end(e, " + (warp %% 4 << %d);", (int)FIELD(TMEM_QUARTER, QUARTER_BITS));
     }
     return first;
 }

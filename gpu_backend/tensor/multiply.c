@@ -73,23 +73,22 @@ static uint32_t get_columns(const product *p) {
     return p->part_columns * p->plan.ctas;
 }
 
-static uint32_t describe_plain(const grout_emitter *e, const product *p) {
+static uint32_t describe_plain(const product *p) {
     const grout_wgmma *its = &p->plan.product;
     uint64_t word = 0;
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_SELECTOR, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_SPARSE, its->is_sparse);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_SATURATE, its->is_saturating);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_D_TYPE, get_sum_code(its->accumulator_dtype));
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_A_TYPE, get_code(its->a_dtype, false));
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_B_TYPE, get_code(its->b_dtype, false));
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_A_NEGATED, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_B_NEGATED, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_A_ALONG_M,
-                           !p->plan.has_tmem_a && its->a.is_transposed);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_B_ALONG_N, its->b.is_transposed);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_N, get_columns(p) / 8);
-    word = grout_emit__put(e, word, GROUT_FIELD_PLAIN_M, get_rows(p) / 16);
-    return (uint32_t)grout_emit__put(e, word, GROUT_FIELD_PLAIN_REUSE, 0);
+    word |= BITS(PLAIN_SELECTOR, 0);
+    word |= BITS(PLAIN_SPARSE, its->is_sparse);
+    word |= BITS(PLAIN_SATURATE, its->is_saturating);
+    word |= BITS(PLAIN_D_TYPE, get_sum_code(its->accumulator_dtype));
+    word |= BITS(PLAIN_A_TYPE, get_code(its->a_dtype, false));
+    word |= BITS(PLAIN_B_TYPE, get_code(its->b_dtype, false));
+    word |= BITS(PLAIN_A_NEGATED, 0);
+    word |= BITS(PLAIN_B_NEGATED, 0);
+    word |= BITS(PLAIN_A_ALONG_M, !p->plan.has_tmem_a && its->a.is_transposed);
+    word |= BITS(PLAIN_B_ALONG_N, its->b.is_transposed);
+    word |= BITS(PLAIN_N, get_columns(p) / 8);
+    word |= BITS(PLAIN_M, get_rows(p) / 16);
+    return (uint32_t)(word | BITS(PLAIN_REUSE, 0));
 }
 
 /* f4e2m1 two in a byte has kinds of its own. */
@@ -97,24 +96,22 @@ static bool is_f4(const product *p) {
     return grout_wgmma_has_pairs(&p->plan.product);
 }
 
-static uint32_t describe_scaled(const grout_emitter *e, const product *p) {
+static uint32_t describe_scaled(const product *p) {
     const grout_wgmma *its = &p->plan.product;
     uint64_t word = 0;
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_SPARSE, its->is_sparse);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_B_SCALE, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_A_TYPE, get_code(its->a_dtype, is_f4(p)));
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_B_TYPE, get_code(its->b_dtype, is_f4(p)));
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_A_NEGATED, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_B_NEGATED, 0);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_A_ALONG_M,
-                           !p->plan.has_tmem_a && its->a.is_transposed);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_B_ALONG_N, its->b.is_transposed);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_N, get_columns(p) / 8);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_SCALE_TYPE,
-                           p->plan.scale_dtype == GROUT_DTYPE_F8E8M0);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_M, get_rows(p) / 128);
-    word = grout_emit__put(e, word, GROUT_FIELD_SCALED_A_SCALE, 0);
-    return (uint32_t)grout_emit__put(e, word, GROUT_FIELD_SCALED_LONG_K, 0);
+    word |= BITS(SCALED_SPARSE, its->is_sparse);
+    word |= BITS(SCALED_B_SCALE, 0);
+    word |= BITS(SCALED_A_TYPE, get_code(its->a_dtype, is_f4(p)));
+    word |= BITS(SCALED_B_TYPE, get_code(its->b_dtype, is_f4(p)));
+    word |= BITS(SCALED_A_NEGATED, 0);
+    word |= BITS(SCALED_B_NEGATED, 0);
+    word |= BITS(SCALED_A_ALONG_M, !p->plan.has_tmem_a && its->a.is_transposed);
+    word |= BITS(SCALED_B_ALONG_N, its->b.is_transposed);
+    word |= BITS(SCALED_N, get_columns(p) / 8);
+    word |= BITS(SCALED_SCALE_TYPE, p->plan.scale_dtype == GROUT_DTYPE_F8E8M0);
+    word |= BITS(SCALED_M, get_rows(p) / 128);
+    word |= BITS(SCALED_A_SCALE, 0);
+    return (uint32_t)(word | BITS(SCALED_LONG_K, 0));
 }
 
 /* ---- one instruction ------------------------------------------------------------------------- */
@@ -139,10 +136,9 @@ static grout_gpu_name get_function(const product *p) {
 static void add_a(grout_emitter *e, const product *p) {
     if (p->plan.has_tmem_a) {
         grout_tensor__address(e, &p->a, 0);
-        grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_A));
+        FIELD_END(e, TMEM_A);
         if (p->plan.product.step_count > 1) {
-            grout_emit__add(e, " + part * %d",
-                            (int)grout_emit__plant(e, GROUT_FIELD_TMEM_A_STEP, STEP_COLUMNS));
+            grout_emit__add(e, " + part * %d", (int)FIELD(TMEM_A_STEP, STEP_COLUMNS));
         }
     } else {
         grout_tensor__matrix(e, &p->plan.product.a, p->a_start, p->a_matrix.high,
@@ -163,9 +159,7 @@ static void add_scales(grout_emitter *e, const product *p) {
         const int64_t blocks = grout_tmem__count_scale_blocks(e->module, view->object);
         grout_emit__add(e, ", ");
         grout_tensor__address(e, view, 0);
-        grout_emit__add(
-            e, "%s",
-            grout_emit__fault(e, k == 0 ? GROUT_FIELD_TMEM_A_SCALES : GROUT_FIELD_TMEM_B_SCALES));
+        FIELD_END(e, TMEM_A_SCALES + k);
         if (p->plan.product.step_count > steps) {
             grout_emit__add(e, " + part");
             if (steps > 1) {
@@ -181,7 +175,7 @@ static void add_metadata(grout_emitter *e, const product *p) {
     const bool is_byte = get_info(p->plan.product.a_dtype)->bits <= 8;
     grout_emit__add(e, ", ");
     grout_tensor__address(e, &p->metadata, 0);
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_METADATA));
+    FIELD_END(e, TMEM_METADATA);
     if (p->plan.product.step_count > 1) {
         grout_emit__add(e, is_byte ? " + part * 2" : " + part / 2 * 2");
     }
@@ -191,8 +185,7 @@ static void add_metadata(grout_emitter *e, const product *p) {
 static void add_descriptor(grout_emitter *e, const product *p) {
     const grout_wgmma *its = &p->plan.product;
     const bool is_byte = get_info(its->a_dtype)->bits == 8;
-    grout_emit__add(e, ", 0x%08" PRIx32 "u",
-                    is_scaled(p) ? describe_scaled(e, p) : describe_plain(e, p));
+    grout_emit__add(e, ", 0x%08" PRIx32 "u", is_scaled(p) ? describe_scaled(p) : describe_plain(p));
     if (is_scaled(p) && get_steps_of_column(p) > 1 && its->step_count > 1) {
         const uint32_t steps = get_steps_of_column(p);
         /* both fields of scales */
@@ -205,15 +198,16 @@ static void add_descriptor(grout_emitter *e, const product *p) {
 
 /* Whether the accumulator counts: for the first step of K what the operand says. */
 static void add_use(grout_emitter *e, const product *p) {
-    const char *fault = grout_emit__fault(e, GROUT_FIELD_TMEM_USE);
+    grout_emit__add(e, ", ");
+    FIELD_START(e, TMEM_USE);
     if (!p->plan.product.has_use) {
-        grout_emit__add(e, ", 1%s", fault);
+        grout_emit__add(e, "1");
+        FIELD_END(e, TMEM_USE);
         return;
     }
-    grout_emit__add(e, ", %s", *fault == '\0' ? "" : "(");
     grout_emit__add(e, p->plan.product.step_count > 1 ? "part > 0 || " : "");
     grout_emit__operand(e, grout_wgmma_get_use(e->module, p->op), NULL);
-    grout_emit__add(e, "%s%s", *fault == '\0' ? "" : ")", fault);
+    FIELD_END(e, TMEM_USE);
 }
 
 static void write_part(grout_emitter *e, const product *p, uint32_t index) {
@@ -222,7 +216,7 @@ static void write_part(grout_emitter *e, const product *p, uint32_t index) {
     grout_emit__begin(e);
     grout_emit__add(e, "%s<%" PRIu32 ">(", get_function(p).text, grout_tensor__get_group(e));
     grout_tensor__address(e, &p->acc, (int64_t)index * get_columns(p));
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_TMEM_D));
+    FIELD_END(e, TMEM_D);
     grout_emit__add(e, ", ");
     add_a(e, p);
     grout_emit__add(e, ", ");
@@ -288,8 +282,8 @@ static bool describe(grout_emitter *e, grout_op_id id, product *p) {
         p->plan.ctas == 1 && is_whole && grout_tensor__has_halves(e->module, p->acc.object);
     p->part_count = has_halves ? 2 : p->plan.part_count;
     p->part_columns = p->plan.product.n / p->part_count;
-    p->a_matrix = grout_tensor__describe_matrix(e, &p->plan.product.a);
-    p->b_matrix = grout_tensor__describe_matrix(e, &p->plan.product.b);
+    p->a_matrix = grout_tensor__describe_matrix(&p->plan.product.a);
+    p->b_matrix = grout_tensor__describe_matrix(&p->plan.product.b);
     return check_parts(e, p);
 }
 

@@ -77,18 +77,8 @@ bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *bar
     return true;
 }
 
-void grout_emit__barrier_at(grout_emitter *e, const grout_view *barrier, grout_gpu_field field) {
+void grout_emit__own_barrier(grout_emitter *e, const grout_view *barrier) {
     int64_t slot;
-    if (grout_emit__is_peer(barrier)) {
-        grout_view own = *barrier;
-        own.cluster_index_count = 0;
-        grout_emit__add(e, "grout_peer_address(");
-        grout_emit__barrier_at(e, &own, field);
-        grout_emit__add(e, ", ");
-        grout_emit__rank(e, barrier);
-        grout_emit__add(e, ")");
-        return;
-    }
     grout_emit__add(e, "%s", grout_emit__name(e, barrier->base));
     if (!grout_emit__has_constant_slot(e, barrier, &slot)) {
         const bool has_brackets = barrier->rank > 1 || is_sum(barrier, 0);
@@ -98,11 +88,18 @@ void grout_emit__barrier_at(grout_emitter *e, const grout_view *barrier, grout_g
     } else if (slot != 0) {
         grout_emit__add(e, " + %" PRId64, 8 * slot);
     }
-    grout_emit__add(e, "%s", grout_emit__fault(e, field));
 }
 
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
-    grout_emit__barrier_at(e, barrier, GROUT_FIELD_MBARRIER_ADDRESS);
+    const bool is_peer = grout_emit__is_peer(barrier);
+    grout_emit__add(e, is_peer ? "grout_peer_address(" : "");
+    grout_emit__own_barrier(e, barrier);
+    FIELD_END(e, MBARRIER_ADDRESS);
+    if (is_peer) {
+        grout_emit__add(e, ", ");
+        grout_emit__rank(e, barrier);
+        grout_emit__add(e, ")");
+    }
 }
 
 const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
@@ -160,13 +157,6 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
     return name == NULL ? fallback : name;
 }
 
-const char *grout_emit__order(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              grout_gpu_field field) {
-    return grout_emit__plant(e, field, 1) == 0
-               ? "GROUT_RELAXED"
-               : grout_emit__choice(e, op, GROUT_ATTR_ORDER, fallback);
-}
-
 /* The narrowest first, as the device header numbers them. */
 static const char *const scopes[] = {"GROUT_CTA", "GROUT_CLUSTER", "GROUT_GPU", "GROUT_SYS"};
 
@@ -179,11 +169,16 @@ static uint32_t find_scope(const char *name) {
     return number;
 }
 
-const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              const char *narrowest, grout_gpu_field field) {
+uint32_t grout_emit__get_scope(const grout_emitter *e, const grout_op *op, const char *fallback,
+                               const char *narrowest) {
     const uint32_t written = find_scope(grout_emit__choice(e, op, GROUT_ATTR_SCOPE, fallback));
     const uint32_t least = find_scope(narrowest);
-    return scopes[grout_emit__plant(e, field, written > least ? written : least)];
+    return written > least ? written : least;
+}
+
+const char *grout_emit__get_scope_name(int64_t scope) {
+    GROUT_ASSERT(scope >= 0 && (size_t)scope < sizeof scopes / sizeof *scopes);
+    return scopes[scope];
 }
 
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
@@ -194,37 +189,37 @@ bool grout_emit__is_without_order(const grout_emitter *e, const grout_op *op) {
     return grout_emit__is_relaxed(e, op) && !e->plan->tells_of_ends;
 }
 
-bool grout_emit__is_weakened_arrival(const grout_emitter *e) {
-    return grout_emit__plant(e, GROUT_FIELD_MBARRIER_ARRIVE_ORDER, 1) == 0;
-}
-
-static bool is_weakened_wait(const grout_emitter *e) {
-    return grout_emit__plant(e, GROUT_FIELD_MBARRIER_WAIT_ORDER, 1) == 0;
-}
-
 /* "<GROUT_RELEASE, GROUT_CLUSTER>", or nothing for the default: strong, for the CTA. */
-static void add_order(grout_emitter *e, bool is_relaxed, bool is_for_cluster, const char *strong) {
-    const bool is_cluster = grout_emit__plant(e, GROUT_FIELD_MBARRIER_SCOPE, is_for_cluster) != 0;
-    if (is_relaxed || is_cluster) {
-        grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
+static void add_order(grout_emitter *e, bool is_ordered, const char *strong, bool is_for_cluster) {
+    const bool is_cluster = FIELD(MBARRIER_SCOPE, is_for_cluster);
+    if (!is_ordered || is_cluster) {
+        grout_emit__add(e, "<%s, %s>", is_ordered ? strong : "GROUT_RELAXED",
                         is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");
     }
 }
 
-void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
-                               const char *strong) {
-    const bool is_weakened = strcmp(strong, "GROUT_ACQUIRE") == 0
-                                 ? is_weakened_wait(e)
-                                 : grout_emit__is_weakened_arrival(e);
-    const bool is_bare = grout_emit__is_without_order(e, op);
-    add_order(e, is_bare || is_weakened,
-              is_bare ? reaches_peers(e, op, entry) : grout_emit__is_wide(e, op, entry), strong);
+/* Whether an arrival or a wait is emitted for the cluster. */
+static bool is_emitted_wide(const grout_emitter *e, const grout_op *op,
+                            const grout_gpu_barrier *entry) {
+    return grout_emit__is_without_order(e, op) ? reaches_peers(e, op, entry)
+                                               : grout_emit__is_wide(e, op, entry);
+}
+
+void grout_emit__arrive_order(grout_emitter *e, const grout_op *op,
+                              const grout_gpu_barrier *entry) {
+    add_order(e, FIELD(MBARRIER_ARRIVE_ORDER, !grout_emit__is_without_order(e, op)),
+              "GROUT_RELEASE", is_emitted_wide(e, op, entry));
+}
+
+void grout_emit__wait_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry) {
+    add_order(e, FIELD(MBARRIER_WAIT_ORDER, !grout_emit__is_without_order(e, op)), "GROUT_ACQUIRE",
+              is_emitted_wide(e, op, entry));
 }
 
 void grout_emit__copies_order(grout_emitter *e, const grout_op *op,
                               const grout_gpu_barrier *entry) {
-    add_order(e, grout_emit__is_relaxed(e, op) || grout_emit__is_weakened_arrival(e),
-              reaches_peers(e, op, entry), "GROUT_RELEASE");
+    add_order(e, FIELD(MBARRIER_ARRIVE_ORDER, !grout_emit__is_relaxed(e, op)), "GROUT_RELEASE",
+              reaches_peers(e, op, entry));
 }
 
 void grout_emit__fence_engines(grout_emitter *e, const grout_op *op) {
@@ -234,8 +229,8 @@ void grout_emit__fence_engines(grout_emitter *e, const grout_op *op) {
 }
 
 void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry) {
-    add_order(e, grout_emit__is_weakened_arrival(e), entry->is_cluster_scope && !entry->is_narrow,
-              "GROUT_RELEASE");
+    add_order(e, FIELD(MBARRIER_ARRIVE_ORDER, true), "GROUT_RELEASE",
+              entry->is_cluster_scope && !entry->is_narrow);
 }
 
 /* The start of a scope is no meeting of a pair: what the other CTA did in columns that become an

@@ -135,21 +135,9 @@ void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *f
 /* The line of the kernel's text, for reports. */
 uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc);
 
-/* ---- fields of the hardware's words (fields.h) ---- */
-
-/* A number, "" or " + 16" after one that is known at run time, and bits: as they should be, or as a
- * test has planted them. */
-int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t value);
-/* " + part / 4 % 2 * 512": bytes between parts of an operand, in units of 16; nothing for 0. A
- * field of a descriptor. */
+/* " + part / 4 % 2 * 512": from one part of an operand to the next, in units of 16 bytes. */
 void grout_emit__add_distance(grout_emitter *e, const char *index, uint32_t divisor,
-                              uint32_t modulus, int64_t bytes, grout_gpu_field field);
-const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field);
-/* What an address of things of so many bytes gets: 0, 4 or -4; and as text nothing, or " + 4". */
-int64_t grout_emit__get_step(const grout_emitter *e, grout_gpu_field field, int64_t size);
-void grout_emit__add_step(grout_emitter *e, grout_gpu_field field, int64_t size);
-uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,
-                         uint64_t value);
+                              uint32_t modulus, int64_t distance);
 
 /* ---- identifiers (identifiers.c) ---- */
 

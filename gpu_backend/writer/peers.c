@@ -61,7 +61,7 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view) {
     if (constant != 0 || join[0] == '\0') {
         grout_emit__add(e, "%s%" PRId64, join, constant);
     }
-    grout_emit__add(e, "%s", grout_emit__fault(e, GROUT_FIELD_CLUSTER_RANK));
+    FIELD_END(e, CLUSTER_RANK);
 }
 
 /* Whether a set of axes holds every cluster axis with more than one place. */
@@ -112,8 +112,7 @@ void grout_emit__group_index(grout_emitter *e, uint32_t axes) {
 void grout_emit__group_mask(grout_emitter *e, uint32_t axes) {
     const char *join = " << (";
     const uint32_t mask = grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0);
-    grout_emit__add(e, "0x%" PRIx32 "u",
-                    (uint32_t)grout_emit__plant(e, GROUT_FIELD_CLUSTER_MASK, mask));
+    grout_emit__add(e, "0x%" PRIx32 "u", (uint32_t)FIELD(CLUSTER_MASK, mask));
     for (uint32_t k = 0; k < e->kernel->axis_count && !has_all_axes(e, axes); k++) {
         if (is_cluster_axis(e, k) && (axes >> k & 1u) == 0) {
             const cluster_axis axis = describe_axis(e, k);
@@ -141,5 +140,7 @@ void grout_emit__open_leader(grout_emitter *e) {
 void grout_emit__leader_address(grout_emitter *e, const grout_view *barrier) {
     grout_emit__add(e, "grout_peer_address(");
     grout_emit__barrier_address(e, barrier);
-    grout_emit__add(e, ", rank & ~1u%s)", grout_emit__fault(e, GROUT_FIELD_CLUSTER_LEADER));
+    grout_emit__add(e, ", rank & ~1u");
+    FIELD_END(e, CLUSTER_LEADER);
+    grout_emit__add(e, ")");
 }

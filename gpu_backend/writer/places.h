@@ -51,14 +51,11 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
 /* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback);
-/* The same of its order(..), which is written as a field. */
-const char *grout_emit__order(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              grout_gpu_field field);
-/* The same of its scope(..), which is written as a field, or a wider one: narrowest. */
-const char *grout_emit__scope(const grout_emitter *e, const grout_op *op, const char *fallback,
-                              const char *narrowest, grout_gpu_field field);
-/* Whether arrivals are relaxed because a test has planted that. */
-bool grout_emit__is_weakened_arrival(const grout_emitter *e);
+/* The scope that it says, or fallback, or a wider one: narrowest. As the device header numbers
+ * them, and the word of such a number. */
+uint32_t grout_emit__get_scope(const grout_emitter *e, const grout_op *op, const char *fallback,
+                               const char *narrowest);
+const char *grout_emit__get_scope_name(int64_t scope);
 /* Whether the op says order(relaxed). */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether it says that in a kernel without engines, where PTX's relaxed operation will do. Else it
@@ -71,10 +68,10 @@ bool grout_emit__is_narrowed(const grout_emitter *e, const grout_op *op,
 /* Whether one is emitted for the cluster, with an order. */
 bool grout_emit__is_wide(const grout_emitter *e, const grout_op *op,
                          const grout_gpu_barrier *entry);
-/* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of a barrier's operation, strong being the
- * default's name; nothing where they are the default. */
-void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
-                               const char *strong);
+/* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of an arrival or a wait; nothing where they are
+ * the default. */
+void grout_emit__arrive_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry);
+void grout_emit__wait_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry);
 /* The same of the arrival that says how many bytes a copy brings. */
 void grout_emit__arming_order(grout_emitter *e, const grout_gpu_barrier *entry);
 /* The same of async_copy_arrive, whose relaxed form is another instruction, and tells of copies. */
@@ -96,10 +93,10 @@ void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* Whether that index is a constant, which *slot_out is then. */
 bool grout_emit__has_constant_slot(const grout_emitter *e, const grout_view *barrier,
                                    int64_t *slot_out);
-/* The SMEM address of one barrier, in the cluster's window if it is another CTA's; and the same as
- * another field than that of a barrier's uses. */
+/* The SMEM address of one barrier, in the cluster's window if it is another CTA's; and that of this
+ * CTA's. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
-void grout_emit__barrier_at(grout_emitter *e, const grout_view *barrier, grout_gpu_field field);
+void grout_emit__own_barrier(grout_emitter *e, const grout_view *barrier);
 /* The variable that holds a pool's phases: one bit an element. */
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
 /* The same for the arrivals that are watched. */

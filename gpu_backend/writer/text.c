@@ -14,7 +14,7 @@ static void add_list(grout_emitter *e, const char *format, va_list arguments) {
     GROUT_ASSERT(size >= 0 && (size_t)size < sizeof text); /* else the text would be cut */
     if (size > 0) {
         const size_t kept = (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
-        grout_gpu__add_planted(&e->options.planted, text, kept, e->out);
+        grout_text_add_bytes(e->out, text, kept);
     }
 }
 
@@ -96,37 +96,8 @@ uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc) {
     return grout_module_get_place(e->module, loc).line;
 }
 
-int64_t grout_emit__plant(const grout_emitter *e, grout_gpu_field field, int64_t value) {
-    return grout_gpu__plant(&e->options.planted, field, value);
-}
-
-const char *grout_emit__fault(const grout_emitter *e, grout_gpu_field field) {
-    return grout_gpu__plant_text(&e->options.planted, field);
-}
-
-int64_t grout_emit__get_step(const grout_emitter *e, grout_gpu_field field, int64_t size) {
-    return grout_gpu__get_step(&e->options.planted, field, size);
-}
-
-void grout_emit__add_step(grout_emitter *e, grout_gpu_field field, int64_t size) {
-    const int64_t step = grout_emit__get_step(e, field, size);
-    if (step != 0) {
-        grout_emit__add(e, " %c %" PRId64, step < 0 ? '-' : '+', step < 0 ? -step : step);
-    }
-}
-
-uint64_t grout_emit__put(const grout_emitter *e, uint64_t word, grout_gpu_field field,
-                         uint64_t value) {
-    return grout_gpu__put_field(&e->options.planted, word, field, value);
-}
-
 void grout_emit__add_distance(grout_emitter *e, const char *index, uint32_t divisor,
-                              uint32_t modulus, int64_t bytes, grout_gpu_field field) {
-    const int64_t distance = grout_emit__plant(e, field, bytes / 16);
-    GROUT_ASSERT(bytes % 16 == 0);
-    if (bytes == 0) {
-        return;
-    }
+                              uint32_t modulus, int64_t distance) {
     grout_emit__add(e, " + %s", index);
     if (divisor > 1) {
         grout_emit__add(e, " / %" PRIu32, divisor);

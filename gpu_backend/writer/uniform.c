@@ -36,7 +36,7 @@ void grout_emit__end_uniform(grout_emitter *e, grout_value_id value) {
         grout_emit__close(e, "");
         grout_emit__thread_barrier(e, "");
         grout_emit__line(e, "%s = __shfl_sync(0xffffffffu, %s, %d);", name, name,
-                         (int)grout_emit__plant(e, GROUT_FIELD_WARP_READ_LANE, 0));
+                         (int)FIELD(WARP_READ_LANE, 0));
     } else {
         grout_emit__end(e, ");");
         grout_emit__close_issuer(e);

@@ -31,19 +31,6 @@ typedef struct grout_bank_use {
     uint8_t words[GROUT_BANKS]; /* that it asks each bank for */
 } grout_bank_use;
 
-/* For tests of what reads the code: a field of gpu_backend/plan/fields.def that is one unit off
- * everywhere in a kernel and its launch. */
-typedef struct grout_planted {
-    uint32_t field; /* 1 + its number; 0: none */
-    bool is_less;   /* one unit less, not more */
-} grout_planted;
-
-GROUT_API uint32_t grout_gpu_get_field_count(void);
-/* "WGMMA.START"; number counts from 0. */
-GROUT_API const char *grout_gpu_get_field_name(uint32_t number);
-/* Reads such a name, with '-' after it for one unit less. False: no field has it. */
-GROUT_API bool grout_planted_parse(const char *text, grout_planted *planted_out);
-
 typedef struct grout_emit_options {
     bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
     bool line_directives; /* #line back to the kernel's file */
@@ -56,7 +43,6 @@ typedef struct grout_emit_options {
     /* not NULL: called for each access of SMEM by registers, with or without conflicts */
     void (*note_banks)(void *payload, const grout_bank_use *use);
     void *payload;
-    grout_planted planted;
 } grout_emit_options;
 
 /*
@@ -77,15 +63,12 @@ GROUT_API bool grout_emit_check_externs(const grout_module *bound, grout_kernel_
 /*
  * What a launch of the emitted kernel needs beside its code: grid, block, SMEM bytes, parameters in
  * order, tensor maps. As JSON (schema grout-launch/1, docs/gpu.md), for people and other programs.
- * options may be NULL.
  */
 GROUT_API bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel,
-                                   const grout_emit_options *options, grout_text *out,
-                                   grout_diags *diags);
+                                   grout_text *out, grout_diags *diags);
 
 /* A self-contained launcher .cpp for nvcc: allocates, encodes the tensor maps, launches. */
-GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
-                               const grout_emit_options *options, grout_text *out,
+GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
                                grout_diags *diags);
 
 /* The same for the launch list of the module, over one cubin with all its kernels. */
@@ -190,7 +173,6 @@ typedef struct grout_gpu_launch {
     bool flush_l2;             /* before each timed launch */
     bool no_debug_checks;      /* grout_emit_options has it */
     const char *extern_source; /* grout_emit_options has it */
-    grout_planted planted;     /* the same */
     grout_nvrtc_options nvrtc;
     /*
      * The launch after this one in a list, NULL: there is none. They run on one stream, and

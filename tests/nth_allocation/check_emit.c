@@ -20,10 +20,10 @@ static bool emit_cuda(const emission *e, grout_text *out, grout_diags *diags) {
     return grout_emit_cuda(e->module, e->kernel, &options, out, diags);
 }
 static bool emit_host(const emission *e, grout_text *out, grout_diags *diags) {
-    return grout_emit_host(e->module, e->kernel, NULL, out, diags);
+    return grout_emit_host(e->module, e->kernel, out, diags);
 }
 static bool emit_manifest(const emission *e, grout_text *out, grout_diags *diags) {
-    return grout_emit_manifest(e->module, e->kernel, NULL, out, diags);
+    return grout_emit_manifest(e->module, e->kernel, out, diags);
 }
 static bool (*const emitters[])(const emission *e, grout_text *out,
                                 grout_diags *diags) = {emit_cuda, emit_host, emit_manifest};

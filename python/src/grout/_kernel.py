@@ -667,7 +667,7 @@ class Kernel:
             return text
 
         source = emit(lambda text: lib.grout_emit_cuda(pointer, self._index, options, text, diags.list))
-        manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, options, text, diags.list))
+        manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, text, diags.list))
         return Emitted(self.name, source, json.loads(manifest))
 
     def launch(self, *tensors, stream=None, values: typing.Optional[typing.Mapping[str, object]] = None,

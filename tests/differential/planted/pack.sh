@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/gpu-faults.tar.gz of build/gpu-bundle (tools/gpu_bundle.sh): the command, the kernels, the list of fields
+# Makes build/gpu-faults.tar.gz of build/gpu-bundle (tools/gpu_bundle.sh), whose libraries it takes, and of grout-planted
+# (cmake --preset cuda && cmake --build build/cuda --target grout_planted): the program, the kernels, the lists of fields
 # and planted.py. On a machine with a GPU, NVRTC and Python:
 #     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS [RESULTS]
 # (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the machine for PTX says.
@@ -9,8 +10,8 @@ cd "$(dirname "$0")/../../.."
 folder=build/gpu-faults
 rm -rf "$folder"
 mkdir -p "$folder/tests" "$folder/gpu_backend/plan"
-cp build/gpu-bundle/grout build/gpu-bundle/*.so* "$folder/"
-cp gpu_backend/plan/fields.def "$folder/gpu_backend/plan/"
+cp build/cuda/bin/grout-planted build/gpu-bundle/*.so* "$folder/"
+cp gpu_backend/plan/bits.def "$folder/gpu_backend/plan/"
 cp -R kernels "$folder/kernels"
 cp -R tests/differential tests/ops "$folder/tests/"
 cat > "$folder/run.sh" <<'RUN'
@@ -20,7 +21,8 @@ out=$1
 seconds=$2
 known=${3:+--but $(realpath "$3")}
 cd "$(dirname "$0")"
-planted="python3 tests/differential/planted/planted.py --grout ./grout --seconds $seconds"
+export LD_LIBRARY_PATH="$PWD:${LD_LIBRARY_PATH:-}"
+planted="python3 tests/differential/planted/planted.py --grout ./grout-planted --seconds $seconds"
 # shellcheck disable=SC2086
 $planted --device cuda --jobs 6 $known --results "$out/gpu.tsv" > "$out/gpu.log" 2>&1 &
 $planted --device ptx --jobs 10 --results "$out/ptx.tsv" > "$out/ptx.log" 2>&1 &

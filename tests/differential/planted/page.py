@@ -11,12 +11,16 @@ import planted
 
 HEAD = """# Planted faults
 
-[`fields.def`](../gpu_backend/plan/fields.def) lists every field of a word that a kernel gives to the hardware: bits of descriptors, counts, masks,
-scopes, distances, addresses, shapes, of Hopper and of Blackwell, and what a launch needs beside the code. Whoever writes such a word, in the CUDA, the
-manifest or a launch, writes its fields by that list, and `--plant FIELD` of `grout run` and `grout emit` makes one of them one unit more everywhere,
-`--plant FIELD-` one unit less. It is for tests of who reads the code; the text without it is the same as before. A scope becomes the next narrower one,
-an order relaxed, and a fence, a meeting of lanes or the end of a group, which have no number, is left out. Words of the device headers are fields as well:
-the list has the text that stands there, and the one that takes its place.
+[`bits.def`](../gpu_backend/plan/bits.def) lists the fields of the words of bits that a kernel gives to the hardware, and
+[`fields.def`](../tests/differential/planted/fields.def) all others: counts, masks, scopes, distances, addresses, shapes, of Hopper and of Blackwell, and
+what a launch needs beside the code. Emission marks what it writes as such a field ([`fields.h`](../gpu_backend/plan/fields.h)). A mark adds nothing to
+grout. The program `grout-planted` has the backend compiled with other marks ([`plant.h`](../tests/differential/planted/plant.h)): it is the command
+`grout`, and `grout-planted --plant FIELD run ..` and `emit ..` make the field one unit more everywhere, `--plant FIELD-` one unit less. A scope becomes
+the next narrower one, an order relaxed, and a fence, a meeting of lanes or the end of a group, which have no number, is left out. Words of the device
+headers are fields as well: the list has the text that stands there, and the one that takes its place. A build with tests has the program:
+
+    cmake --preset cuda && cmake --build build/cuda --target grout_planted
+    python3 tests/differential/planted/planted.py --grout build/cuda/bin/grout-planted --only add_tma
 
 [`planted.py`](../tests/differential/planted/planted.py) plants each field in each kernel of
 [`kernels.txt`](../tests/differential/planted/kernels.txt) that has it, and runs it on the machine for PTX ([ptx.md](ptx.md)), which has its own reading of the

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants a fault in each field of gpu_backend/plan/fields.def, in each kernel of kernels.txt that has the field, and
-asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another result than the
-interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
+"""Plants a fault in each field of fields.def and of gpu_backend/plan/bits.def, in each kernel of kernels.txt that has the
+field, and asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another result
+than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
 usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
        planted.py --grout PATH --device cuda --results FILE [--only WORD] [--seconds N]
+
+PATH is that of grout-planted, which a build with tests has: cmake --build build/cuda --target grout_planted
 
 With --device cuda the faults run on a GPU, each in a process of its own with the watchdog on. Faults that could write
 outside of the arrays are left out there. --results writes a line for each fault: fault, kernel, verdict, what was said.
@@ -23,9 +25,10 @@ import typing
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-FIELD = re.compile(r'^GROUT_(?:TEXT_)?FIELD\((\w+),\s*(\w+),\s*(?:(\d+),\s*(\d+),\s*)?(\w+),\s*'
+FIELD = re.compile(r'^GROUT_(?:TEXT_)?FIELD\((\w+),\s*(\w+),\s*(\w+),\s*'
                    r'(?:("(?:[^"\\]|\\.)*"),\s*"(?:[^"\\]|\\.)*",\s*)?"([^"]*)",\s*"([^"]*)"\)$', re.M)
-ONE_WAY = ("BIT", "NARROWER", "WEAKER", "LEFT_OUT")  # one unit more is one unit less, or there is no more
+BITS = re.compile(r'^GROUT_BITS\((\w+),\s*(\w+),\s*\d+,\s*(\d+),\s*"([^"]*)",\s*"([^"]*)"\)$', re.M)
+ONE_WAY = ("BIT", "TRUTH", "NARROWER", "WEAKER", "LEFT_OUT")  # one unit more is one unit less, or there is no more
 INSTRUCTION = re.compile(r"[\w.: ]+;?")  # words that PTX has as they stand in CUDA
 SECONDS = 120
 GPU_SECONDS = 20
@@ -59,9 +62,12 @@ class Kernel(typing.NamedTuple):
 
 
 def read_fields(root):
-    with open(os.path.join(root, "gpu_backend/plan/fields.def"), encoding="utf-8") as file:
-        return [Field(f"{word}.{name}", int(width or 0), unit, section, doc, json.loads(text or '""'))
-                for word, name, _, width, unit, text, section, doc in FIELD.findall(file.read())]
+    with open(os.path.join(root, "gpu_backend/plan/bits.def"), encoding="utf-8") as file:
+        fields = [Field(f"{word}.{name}", int(width), "ONE", section, doc, "")
+                  for word, name, width, section, doc in BITS.findall(file.read())]
+    with open(os.path.join(root, "tests/differential/planted/fields.def"), encoding="utf-8") as file:
+        return fields + [Field(f"{word}.{name}", 0, unit, section, doc, json.loads(text or '""'))
+                         for word, name, unit, text, section, doc in FIELD.findall(file.read())]
 
 
 def read_kernels(folder):
@@ -100,12 +106,16 @@ class Runner:
         self.folder = tempfile.mkdtemp(prefix="grout-planted-")
         self.limits = {}  # of a kernel: instructions after which it will not end any more
 
+    def begin(self, fault):
+        """The program and its fault, in front of a command."""
+        return [self.arguments.grout, *(("--plant", fault) if fault else ())]
+
     def emit(self, kernel, fault, number):
         """The code and what its launch needs, as one text."""
         manifest = os.path.join(self.folder, f"{number}.json")
-        command = [self.arguments.grout, "emit", kernel.path, "--kernel", "@" + kernel.name, "--manifest", manifest]
+        command = self.begin(fault) + ["emit", kernel.path, "--kernel", "@" + kernel.name, "--manifest", manifest]
         command += [word for word in kernel.options if word.startswith("-D")]
-        done = subprocess.run(command + (["--plant", fault] if fault else []), capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{kernel}, {fault}: {done.stderr}")
         with open(manifest, encoding="utf-8") as file:
@@ -113,8 +123,8 @@ class Runner:
 
     def compile(self, kernel, fault):
         """The PTX, or what NVRTC says against it."""
-        command = [self.arguments.grout, "emit", kernel.path, "--kernel", "@" + kernel.name, "--to", "ptx", "-q", "--no-cache"]
-        command += [word for word in kernel.options if word.startswith("-D")] + (["--plant", fault] if fault else [])
+        command = self.begin(fault) + ["emit", kernel.path, "--kernel", "@" + kernel.name, "--to", "ptx", "-q", "--no-cache"]
+        command += [word for word in kernel.options if word.startswith("-D")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if "[nvrtc-missing]" in done.stderr:
             sys.exit(77)
@@ -136,10 +146,10 @@ class Runner:
     def run(self, kernel, fault, timing="lazy", seed=0):
         """(verdict, the first line that says why)"""
         is_gpu = self.arguments.device == "cuda"
-        command = [self.arguments.grout, "run", kernel.path, "--kernel", "@" + kernel.name, *kernel.options, "--device",
-                   self.arguments.device, "--compare", "cpu", "--no-cache"]
+        command = self.begin(fault) + ["run", kernel.path, "--kernel", "@" + kernel.name, *kernel.options, "--device",
+                                       self.arguments.device, "--compare", "cpu", "--no-cache"]
         command += ["--timeout", str(GPU_SECONDS)] if is_gpu else ["--timing", timing, "--seed", str(seed), "--check"]
-        command += ["--numerics", "exact"] + (["--plant", fault] if fault else [])
+        command += ["--numerics", "exact"]
         command += ["--max-steps", str(self.limits[kernel])] if kernel in self.limits else []
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)

@@ -153,8 +153,8 @@ static bool do_emitting(const grout_allocator *allocator, grout_diags *diags) {
     }
     grout_text text = {.allocator = allocator};
     bool is_done = grout_emit_cuda(bound, 1, NULL, &text, diags) &&
-                   grout_emit_manifest(bound, 1, NULL, &text, diags) &&
-                   grout_emit_host(bound, 1, NULL, &text, diags);
+                   grout_emit_manifest(bound, 1, &text, diags) &&
+                   grout_emit_host(bound, 1, &text, diags);
     grout_text_free(&text);
     grout_module_free(bound);
     return is_done;

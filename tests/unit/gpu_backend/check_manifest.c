@@ -70,7 +70,7 @@ START_TEST(manifest_is_as_written) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("manifest.grout", kernel, diags);
-    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
     ck_assert_str_eq(text.data, expected);
     grout_text_free(&text);
     grout_module_free(module);
@@ -82,7 +82,7 @@ START_TEST(kernel_without_anything) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("empty.grout", "kernel @nothing() {\n}\n", diags);
-    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "\"dynamic_smem_bytes\": 0,\n  \"arrays\": [],\n"));
     ck_assert_ptr_nonnull(strstr(text.data, "\"tensor_maps\": [],\n  \"workspaces\": [],\n"
                                             "  \"barriers\": []\n}\n"));
@@ -137,10 +137,10 @@ START_TEST(clusters_and_workspaces) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("clusters.grout", cluster_kernel, diags);
-    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
     check_parts(text.data, manifest_parts, sizeof manifest_parts / sizeof manifest_parts[0]);
     grout_text_free(&text);
-    ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_host(module, 1, &text, diags));
     check_parts(text.data, host_parts, sizeof host_parts / sizeof host_parts[0]);
     ck_assert_ptr_null(strstr(text.data, "NON_PORTABLE"));
     grout_text_free(&text);
@@ -169,7 +169,7 @@ START_TEST(contents_are_stated) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("init.grout", source, diags);
-    ck_assert(grout_emit_manifest(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
     check_parts(text.data, parts, sizeof parts / sizeof parts[0]);
     grout_text_free(&text);
     grout_module_free(module);
@@ -183,7 +183,7 @@ START_TEST(sixteen_ctas_are_allowed_for) {
     grout_module *module =
         bind_text("clusters.grout",
                   "kernel @k() grid(g = 2) cluster(x = 4, y = 4) threads(t = 1) {\n}\n", diags);
-    ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_host(module, 1, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)"));
     ck_assert_ptr_nonnull(strstr(text.data, "clusterDim.x = 16;"));
     grout_text_free(&text);
@@ -202,7 +202,7 @@ START_TEST(launcher_names_the_same_things) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("manifest.grout", kernel, diags);
-    ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
+    ck_assert(grout_emit_host(module, 1, &text, diags));
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
         ck_assert_msg(strstr(text.data, parts[k]) != NULL, "no '%s' in\n%s", parts[k], text.data);
     }
