@@ -86,10 +86,10 @@ golden-update:
 
 # Checks the corpus of real bugs, the litmus programs and the mutants of the kernels under many
 # schedules, and writes docs/corpus.md, docs/litmus.md and docs/mutation.md.
-corpus: release
-	python3 tests/corpus/corpus.py --grout build/release/bin/grout --seeds 20 --update --table
-litmus: release
-	python3 tests/litmus/litmus.py --grout build/release/bin/grout --seeds 20 --update
+corpus litmus: deps-test
+	@cmake --preset cuda >/dev/null
+	cmake --build --preset cuda --target grout_exe grout_expect
+	python3 tests/$@/$@.py --grout build/cuda/bin/grout --seeds 20 --update $(if $(filter corpus,$@),--table)
 mutation: release
 	python3 tests/mutation/mutate.py --grout build/release/bin/grout --markdown docs/mutation.md kernels/*.grout
 	python3 tests/mutation/fix.py --grout build/release/bin/grout --all --share 95 kernels/*.grout

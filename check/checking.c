@@ -45,11 +45,6 @@ static bool check_options(grout_session *session) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                                "'grout check' takes one FILE; several with --expect");
     }
-    if (!has_expect && (grout_options__has(options, GROUT_OPTION_ALL_TIMINGS) ||
-                        grout_options__has(options, GROUT_OPTION_SEEDS))) {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "--all-timings and --seeds go with --expect");
-    }
     if (has_expect && session->is_json) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                                "--expect answers in text, not as JSON");
@@ -71,7 +66,7 @@ int grout_checking__run(grout_session *session) {
         return GROUT_EXIT_USAGE;
     }
     if (grout_options__has(&session->options, GROUT_OPTION_EXPECT)) {
-        return grout_expect__run(session);
+        return grout_expect__run(session, &(grout_expect_variants){0});
     }
     if (grout_options__has(&session->options, GROUT_OPTION_MINIMISE)) {
         return grout_minimise__run(session, session->options.arguments[0]);

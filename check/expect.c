@@ -32,6 +32,7 @@ typedef struct expect_run {
     grout_session session; /* of its own: options, time and diagnostics */
     grout_deadline deadline;
     grout_expect_file *file;
+    const grout_expect_variants *variants;
     const char *options_text; /* of the run line, "" if there is none */
     grout_run_line line;
     grout_sizes sizes;
@@ -407,10 +408,7 @@ static bool run_variant(expect_run *run, const grout_launch_settings *settings) 
 
 /* Stops at the first variant that is not as expected: the others would say the same. */
 static bool run_variants(expect_run *run, bool is_loaded) {
-    const grout_options *options = &run->session.options;
-    bool has_seeds = grout_options__has(options, GROUT_OPTION_SEEDS);
-    bool has_timings = grout_options__has(options, GROUT_OPTION_ALL_TIMINGS);
-    uint64_t seed_count = grout_options__get_count(options, GROUT_OPTION_SEEDS, 0);
+    const uint64_t seed_count = run->variants->seed_count;
     grout_launch_settings base = grout_launch_settings__get(&run->session, true);
     base.is_silent = true;
     if (!is_loaded) {
@@ -420,13 +418,13 @@ static bool run_variants(expect_run *run, bool is_loaded) {
         return run_variant(run, &base);
     }
     for (int timing = GROUT_TIMING_LAZY; timing <= GROUT_TIMING_RANDOM; timing++) {
-        if (!has_timings && timing != (int)base.timing) {
+        if (!run->variants->has_timings && timing != (int)base.timing) {
             continue;
         }
         for (uint64_t seed = 0; seed <= seed_count; seed++) {
             grout_launch_settings settings = base;
             settings.timing = (grout_timing)timing;
-            if (has_seeds) {
+            if (seed_count > 0) {
                 settings.schedule = seed == 0 ? GROUT_SCHEDULE_FAIR : GROUT_SCHEDULE_RANDOM;
                 settings.seed = seed == 0 ? base.seed : seed;
             }
@@ -562,7 +560,8 @@ static void print_file(grout_session *session, const char *name, grout_cut cut, 
 }
 
 /* Returns the exit code of one file. */
-static int run_file(grout_session *session, const char *path) {
+static int run_file(grout_session *session, const grout_expect_variants *variants,
+                    const char *path) {
     grout_expect_file file = {0};
     grout_text report = {0};
     bool is_good = true;
@@ -575,7 +574,7 @@ static int run_file(grout_session *session, const char *path) {
         grout_text_add(&report, "  %s", file.expectations.faults.data);
         is_good = false;
     } else {
-        const expect_run run = {.file = &file};
+        const expect_run run = {.file = &file, .variants = variants};
         cut = run_lines(session, &run, &file.expectations.runs, &report, &is_good);
     }
     print_file(session, file.name, cut, is_good, &report);
@@ -587,12 +586,12 @@ static int get_worse(int a, int b) {
     return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
 }
 
-int grout_expect__run(grout_session *session) {
+int grout_expect__run(grout_session *session, const grout_expect_variants *variants) {
     const size_t count = session->options.argument_count;
     grout_cut cut = GROUT_CUT_NONE;
     int exit_code = GROUT_EXIT_OK;
     for (size_t i = 0; i < count && cut == GROUT_CUT_NONE; i++) {
-        int code = run_file(session, session->options.arguments[i]);
+        int code = run_file(session, variants, session->options.arguments[i]);
         exit_code = get_worse(exit_code, code);
         cut = i + 1 < count ? grout_deadline__find_cut(session->deadline) : GROUT_CUT_NONE;
         if (cut != GROUT_CUT_NONE) {

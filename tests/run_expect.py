@@ -1,9 +1,10 @@
-"""Runs 'grout check --expect' on kernels: what a file expects must be what is found in it.
+"""Runs 'grout check --expect' on kernels, or 'grout-expect' beside it (tests/expect), which the options --seeds and
+--all-timings are of: what a file expects must be what is found in it.
 
 usage: run_expect.py --grout PATH [--options "..."] [--every N] [--without NAME]... KERNEL-OR-FOLDER...
 
 One process checks them all. Only if it fails, each kernel runs in a process of its own, so that one that
-crashes is named and the others are checked nevertheless. --options go to the command, e.g. "--seeds 20
+crashes is named and the others are checked nevertheless. --options go to the program, e.g. "--seeds 20
 --all-timings": the findings must not depend on schedule and timing. --every N takes each N-th of the
 files, --without leaves a file out.
 """
@@ -28,9 +29,16 @@ def find_kernels(paths, without):
     return [path for path in found if os.path.basename(path) not in without]
 
 
+def begin(grout, options):
+    """The program, and the words with which it compares."""
+    if "--seeds" in options or "--all-timings" in options:
+        return [os.path.join(os.path.dirname(grout), "grout-expect"), "-q"]
+    return [grout, "check", "--expect", "-q"]
+
+
 def check(grout, options, kernels):
     """What is wrong, or None."""
-    command = [grout, "check", "--expect", "-q", *options, *kernels]
+    command = [*begin(grout, options), *options, *kernels]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -59,7 +67,7 @@ def main():
         alone = check(args.grout, options, [kernel])
         if alone is not None:
             failures += 1
-            print(f"---- {' '.join(['grout check --expect', *options, kernel])}: {alone}", end="")
+            print(f"---- {' '.join([*begin('grout', options), *options, kernel])}: {alone}", end="")
     if failures == 0:
         print(f"---- each kernel alone is as expected, but together: {together}", end="")
     print(f"{failures} of {len(kernels)} kernels are not as expected")

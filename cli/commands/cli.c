@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
+static grout_command_function *const own_functions[GROUT_COMMAND_COUNT] = {
     [GROUT_COMMAND_CHECK] = grout_cmd_check,     [GROUT_COMMAND_RUN] = grout_cmd_run,
     [GROUT_COMMAND_FIX] = grout_cmd_fix,         [GROUT_COMMAND_EMIT] = grout_cmd_emit,
     [GROUT_COMMAND_FMT] = grout_cmd_fmt,         [GROUT_COMMAND_OPS] = grout_cmd_ops,
@@ -43,11 +43,12 @@ static bool read_command(grout_session *session, int argc, char **argv) {
     return false;
 }
 
-/* A command line and the host that it is for. */
+/* A command line, the host that it is for, and what runs its command. */
 typedef struct command_line {
     int argc;
     char **argv;
     const grout_host *host;
+    grout_command_function *const *functions;
 } command_line;
 
 static int call(const command_line *line, bool is_watched);
@@ -79,7 +80,7 @@ static int run_command(grout_session *session, const command_line *line, bool is
         command_line again = *line; /* each call reads it anew */
         return grout_watch__run(session, call_watched, &again);
     }
-    return functions[session->options.command](session);
+    return line->functions[session->options.command](session);
 }
 
 /* What stdout has not taken is an output that is not written, as a file would be. */
@@ -120,7 +121,12 @@ static int call(const command_line *line, bool is_watched) {
     return exit_code;
 }
 
-int grout_cli_main(int argc, char **argv, const grout_host *host) {
-    const command_line line = {argc, argv, host};
+int grout_cli_call(int argc, char **argv, const grout_host *host,
+                   grout_command_function *const *functions) {
+    const command_line line = {argc, argv, host, functions};
     return call(&line, false);
+}
+
+int grout_cli_main(int argc, char **argv, const grout_host *host) {
+    return grout_cli_call(argc, argv, host, own_functions);
 }

@@ -324,9 +324,7 @@ static const char markdown_verdicts[] =
     "does an expectation without a finding. Notes are compared for the\ncodes that the file has "
     "an `expect-note` for. Diagnostics of an invalid kernel count as findings; the exit code is "
     "then still 0\nif all is as expected.\n\n"
-    "`--seeds N` runs each file under the fair schedule and under N random ones (seeds 1 to N), "
-    "`--all-timings` under lazy, eager and\nrandom timing; together they run every combination. "
-    "Each run must meet the expectations, and all must report the same\nidentities.\n\n";
+    "The schedule and the timing are those of the options and of the run line.\n\n";
 
 static const char markdown_others[] =
     "## Kernels of others\n\n"

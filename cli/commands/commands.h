@@ -10,6 +10,9 @@ int grout_cli_main(int argc, char **argv, const grout_host *host);
 
 /* A command; each has a file of its own. Returns the exit code. */
 typedef int grout_command_function(grout_session *session);
+/* The same with these functions, by command. */
+int grout_cli_call(int argc, char **argv, const grout_host *host,
+                   grout_command_function *const *functions);
 grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_fix, grout_cmd_emit, grout_cmd_fmt,
     grout_cmd_ops, grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
 

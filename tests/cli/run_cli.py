@@ -105,10 +105,12 @@ class Result:
         return self
 
 
-def run(*words, stdin="", env=None, cwd=None):
+def run(*words, stdin="", env=None, cwd=None, program=None):
+    """The command, or a program beside it."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
     environment.update(env or {})
-    return Result(subprocess.run([grout, *words], input=stdin, capture_output=True, text=True, errors="replace",
+    path = os.path.join(os.path.dirname(grout), program) if program else grout
+    return Result(subprocess.run([path, *words], input=stdin, capture_output=True, text=True, errors="replace",
                                  env=environment, cwd=cwd, timeout=SECONDS, check=False))
 
 
@@ -173,7 +175,8 @@ def test_usage(folder):
     run("check", kernel, "--sede", "1").expect(2, "", "did you mean '--seed'?")
     run("check", kernel, "--device", "cuda").expect(2, "", "'grout run'")
     run("check", kernel, kernel).expect(2, "", "one FILE")
-    run("check", kernel, "--seeds", "2").expect(2, "", "--expect")
+    for words in (("--seeds", "2"), ("--all-timings",), ("--plant", "WGMMA.STRIDE")):  # of programs of tests
+        run("check", "--expect", kernel, *words).expect(2, "", f"has no option '{words[0]}'")
     run("check", kernel, "-D", "XX=1").expect(2, "did you mean 'X'?")
     run("check", kernel, "-D", "WIDTH=1").expect(2, "its consts: X, Y\n")
     run("check", kernel, "-D", "X").expect(2, "", "NAME=VALUE")
@@ -458,7 +461,8 @@ def test_expect(folder):
     clean = write(f"{folder}/clean.grout", "// expect: clean\n// run: -D X=2\n// run: --timing eager\n" + KERNEL)
     race = write(f"{folder}/race.grout", RACE.replace("i32[4])\n", "i32[4]) // expect-error: smem-race\n", 1))
     run("check", "--expect", clean, race).expect(0, "race.grout: ok", "")
-    run("check", "--expect", "--seeds", "3", "--all-timings", clean, race).expect(0)
+    run("--seeds", "3", "--all-timings", clean, race, program="grout-expect").expect(0, "race.grout: ok")
+    run("--seeds", "3", clean, "--severity", "smem-race=off", race, program="grout-expect").expect(1, "was not found")
     run("check", "--expect", "-q", clean).expect(0, "", "")
     held, not_held = "// expect-holds: every-schedule\n", "// expect-holds: this-schedule\n"
     text = open(clean, encoding="utf-8").read()

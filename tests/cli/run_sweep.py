@@ -210,7 +210,7 @@ def test_schedules(folder):
     """--explore, --expect and other options go with a sweep."""
     kernel = write(f"{folder}/k.grout", RACY)
     marked = write(f"{folder}/marked.grout", RACY.replace("(load %x[%i])\n", "(load %x[%i]) // expect-error: smem-race\n"))
-    expect(run("check", marked, "--expect", "--sweep", "STEPS=2,8", "--all-timings", "--seeds", "2"), 0, ": ok")
+    expect(run("--all-timings", "--seeds", "2", marked, "--sweep", "STEPS=2,8", program="grout-expect"), 0, ": ok")
     expect(run("check", marked, "--expect", "--sweep", "STEPS=2,3"), 1, "is expected, but was not found")
     expect(run("check", marked, "--expect", "--sweep", "STEPS=0,8"), 1, "bad-dimension is not expected")
     line = write(f"{folder}/line.grout", "// run: --sweep STEPS=2,8\n" + open(marked, encoding="utf-8").read())

@@ -187,9 +187,11 @@ kernel @k(%x: in gmem f32[N, 128], %y: out gmem f32[N, 128]) threads(wg = 2)
 grout = None
 
 
-def run(*words, cwd=None, stdin=""):
+def run(*words, cwd=None, stdin="", program=None):
+    """The command, or a program beside it."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
-    return subprocess.run([grout, *words], input=stdin, capture_output=True, text=True, errors="replace",
+    path = os.path.join(os.path.dirname(grout), program) if program else grout
+    return subprocess.run([path, *words], input=stdin, capture_output=True, text=True, errors="replace",
                           env=environment, cwd=cwd, timeout=SECONDS, check=False)
 
 

@@ -62,7 +62,7 @@ def check(grout, path, seeds):
     """Under all timings, and under many schedules: random ones, or those that --explore finds to differ."""
     text = read(path)
     exact = min(seeds, EXACT_SEEDS) if ".bug." in path else seeds
-    command = [grout, "check", "--expect", "--all-timings", "--timeout", str(SECONDS), "--budget", str(SECONDS)]
+    command = [os.path.join(os.path.dirname(grout), "grout-expect"), "--all-timings", "--timeout", str(SECONDS), "--budget", str(SECONDS)]
     command += [path] if "--explore" in text else ["--seeds", str(exact), path]
     done = subprocess.run(command, capture_output=True, text=True)
     missed = ""

@@ -61,7 +61,7 @@ ROWS = (
     *(Row(f"{command} {{f}}", "loop", RUN) for command in (
         "check", "run", "check --format json", "check --format sarif", "check --threads 2", "check --html out.html", "fix --diff",
         "check --expect", "check --sweep A=1,2", "check --schedule random", "run --output y=out.npy", "check --minimise",
-        "check --repeat 2", "check --timing random --seed 1", "check --all-timings --expect", "check --non-finite")),
+        "check --repeat 2", "check --timing random --seed 1", "check --expect --timing eager", "check --non-finite")),
     Row("run --device ptx {f}", "loop", RUN, 0.6),
     Row("run --device ptx --check {f}", "loop", RUN, 0.6),
     Row("check {f}", "ctas", RUN),

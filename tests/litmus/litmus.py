@@ -39,7 +39,8 @@ def read(path):
 
 def check(grout, arch, names, seeds):
     """Whether all are as ruled, and what is said of them."""
-    command = [grout, "check", "--expect", "-q", "--all-timings", "--seeds", str(seeds), "--timeout", str(SECONDS)]
+    command = [os.path.join(os.path.dirname(grout), "grout-expect"), "-q", "--all-timings", "--seeds", str(seeds),
+               "--timeout", str(SECONDS)]
     command += ["--arch", arch] if arch else []
     done = subprocess.run(command + names, capture_output=True, text=True, cwd=HERE)
     return done.returncode == 0, done.stdout + done.stderr

@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATCHES = os.path.join(HERE, "patches")
 PAGE = os.path.join(ROOT, "docs", "reverts.md")
-TARGETS = ("grout_exe", "check_random", "check_synchronised", "axioms_export", "ptx_litmus")
+TARGETS = ("grout_exe", "grout_expect", "check_random", "check_synchronised", "axioms_export", "ptx_litmus")
 NOT_COPIED = (".git", "__pycache__")
 
 

@@ -89,7 +89,7 @@ def draw_outputs(source):
 
 def draw_expect(source, _case):
     rng = source.random
-    return ["check", "--expect", *LIMITS, *rng.choice(((), ("--all-timings",), ("--seeds", 2))), "k.grout"]
+    return ["check", "--expect", *LIMITS, *rng.choice(((), ("--timing", "eager"), ("--schedule", "random"))), "k.grout"]
 
 
 def draw_run(source, case):
