@@ -21,8 +21,8 @@ import sys
 from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("base", "binding", "call", "check", "cli", "doors", "explore", "files", "functions", "gpu_backend", "include", "interp", "ir", "lowering",
-           "observe", "ptx", "race_checker", "repair", "report", "xla")
+FOLDERS = ("base", "call", "check", "cli", "doors", "explore", "files", "gpu_backend", "include", "interp", "ir", "lowering",
+           "observe", "ptx", "race_checker", "repair", "report", "verify")
 TABLE = "tools/loops.tsv"
 
 ONE = r"(?:cta|cluster|thread|warp|lane|actor|runner|block|slot|local_actor)"

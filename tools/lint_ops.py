@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend", "ptx", "binding", "xla", "call", "report", "check", "repair", "doors", "cli", "bench")
+FOLDERS = ("ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli", "bench")
 # Tests by name in the whole tree, with a reason each; 471 before the tables had the columns.
 TESTS_MAX = 150
 

@@ -11,6 +11,7 @@ that no header of another folder is included; this looks at what the objects use
 - within a folder no cycle has more than CYCLE_MAX files;
 - no folder of the repository has more than FILES_MAX files of its own, whatever their kind, those of a
   CATALOGUE apart;
+- the table of folders in docs/architecture.md has every folder, and for those with rooms the folders that their lines name;
 - a folder whose line names HEADERS was compiled with no other public header, and with none of the IR.
 
 --graph prints the folders, what they use, and their cycles.
@@ -24,6 +25,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CYCLE_MAX = 8
+PAGE = "docs/architecture.md"
 FILES_MAX = 45
 # Folders whose files of this kind are not counted, because each is found by its name alone, and what it is
 # named after: as many of them as there are such things say nothing about topics in the folder.
@@ -34,7 +36,7 @@ CATALOGUES = {
 # What the compiler may have read of include/ for a folder that names HEADERS.
 WITHOUT_IR = {"alloc.h", "ids.h", "num.h", "num_c.h", "spaces.h", "spaces.def", "facts.h", "facts.def", "events.h", "clocks.h", "diag.h", "diag.def", "progress.h", "ptx.h"}
 # The folders whose CMakeLists.txt name rooms.
-TOPS = ("base", "files", "ir", "lowering", "observe", "interp", "race_checker", "explore", "functions", "gpu_backend", "ptx", "binding", "xla", "call", "report", "check", "repair", "doors", "cli")
+TOPS = ("base", "files", "ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli")
 
 ROOM = re.compile(r"grout_room\(\s*([\w/]+)([^)]*)\)")
 MODULE = re.compile(r"grout_module\(\s*(\w+)\s+ROOMS\s+([^)]*)\)")
@@ -165,6 +167,31 @@ def faults_of_sizes():
             yield f"{folder or '.'}: {count} files, {FILES_MAX} at most: give a topic a folder of its own"
 
 
+def list_named(rooms):
+    """folder -> the other folders that the lines of its rooms name."""
+    named = {folder: set() for folder in TOPS}
+    for room, others in rooms.items():
+        top = room.split("/")[0]
+        named[top] |= {other.split("/")[0] for other in others} - {top}
+    return named
+
+
+def faults_of_page(rooms):
+    """The table of folders against the lines of the rooms and the folders of the repository."""
+    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+        rows = re.findall(r"^\| ((?:`[\w/-]+/` ?)+) \| .* \| (.*?) ?\|$", file.read(), re.MULTILINE)
+    listed = {folder.rstrip("/"): uses for folders, uses in rows for folder in re.findall(r"`([\w/-]+)`", folders)}
+    command = ["git", "-C", ROOT, "ls-tree", "-d", "--name-only", "HEAD"]
+    folders = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    for folder in sorted(folder for folder in folders if not folder.startswith(".") and os.path.isdir(os.path.join(ROOT, folder))):
+        if not any(name.split("/")[0] == folder for name in listed):
+            yield f"{PAGE}: the table of folders lacks '{folder}/'"
+    for folder, others in list_named(rooms).items():
+        said = set(re.findall(r"`([\w/-]+)`", listed.get(folder, "").split(";")[0])) & set(TOPS)
+        if said != others and folder != "cli":  # a program has the whole library
+            yield f"{PAGE}: {folder}/ names {', '.join(sorted(others)) or 'none'}, and the table says {', '.join(sorted(said)) or 'none'}"
+
+
 def faults_of_headers(build, objects, headers):
     """By what ninja knows of the objects: the files that the compiler read for each."""
     for path, (room, name) in sorted(objects.items()):
@@ -204,7 +231,7 @@ def main():
     if args.graph:
         print_graph(rooms, uses)
     faults = [*faults_of_uses(uses, close(rooms, modules)), *faults_of_cycles(rooms, uses), *faults_of_sizes(),
-              *faults_of_headers(args.build, objects, headers)]
+              *faults_of_headers(args.build, objects, headers), *faults_of_page(rooms)]
     for fault in faults:
         print(fault)
     print(f"lint_rooms: {len(rooms)} folders, {len(objects)} files, {len(faults)} faults")

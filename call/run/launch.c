@@ -7,7 +7,7 @@
 #include "invariant.h"
 #include "wrap.h"
 
-#include "grout/binding.h"
+#include "grout-internal/asserted.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * check_ffi_api.c - compares xla/ffi_api.h with the header of a jaxlib, at compile time.
+ * check_ffi_api.c - compares doors/xla/ffi_api.h with the header of a jaxlib, at compile time.
  * SPDX-License-Identifier: Apache-2.0
  *
  * cc -std=c11 -fsyntax-only -I xla -I $(python3 -c 'import jax; print(jax.ffi.include_dir())')

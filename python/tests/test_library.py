@@ -26,7 +26,7 @@ def is_struct(name):
 def test_every_public_struct_has_its_size_compared():
     structs = {name for name in ffi.list_types()[0] if name.startswith("grout_") and is_struct(name)}
     listed = {ffi.string(lib.grout_abi_get_struct_name(i)).decode() for i in range(lib.grout_abi_get_struct_count())}
-    assert listed == structs, "binding/structs.def is behind the headers"
+    assert listed == structs, "doors/binding/structs.def is behind the headers"
     assert _library._find_difference(lib) is None
 
 

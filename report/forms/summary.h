@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-#include "grout/binding.h"
+#include "grout-internal/words.h"
 
 const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_id kernel);
 /* Whether the user ended the exploration, not the budget, which every exploration has. */

@@ -1,5 +1,7 @@
 /* check_binding.c - what a binding compares with the library, and the words of a report.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/asserted.h"
+#include "grout-internal/words.h"
 #include "grout/grout.h"
 
 #include "tests/unit/support/bind_text.h"

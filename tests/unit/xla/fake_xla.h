@@ -5,8 +5,8 @@
 #ifndef GROUT_TEST_FAKE_XLA_H
 #define GROUT_TEST_FAKE_XLA_H
 
+#include "doors/xla/ffi_api.h"
 #include "grout/xla.h"
-#include "xla/ffi_api.h"
 
 #include <stdio.h>
 #include <string.h>

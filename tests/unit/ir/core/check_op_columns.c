@@ -54,8 +54,9 @@ static void a_doc_is_a_sentence_without_its_end(const op_facts *it) {
  */
 
 /*
- * What a RULE reads of an op (ir/bind/infer.c). Patterns of letters: 'R' memory, '+' the one before
- * again and again, '~' any of those that say all by themselves, '?' the one before or nothing.
+ * What a RULE reads of an op (verify/bind/infer.c). Patterns of letters: 'R' memory, '+' the one
+ * before again and again, '~' any of those that say all by themselves, '?' the one before or
+ * nothing.
  */
 typedef struct rule_row {
     const char *name;
@@ -259,7 +260,8 @@ static uint32_t count_words(const char *syntax) {
     return count;
 }
 
-/* Messages name operands by these words, and put the mnemonic for 'op' (ir/bind/infer_letters.c).
+/* Messages name operands by these words, and put the mnemonic for 'op'
+ * (verify/bind/infer_letters.c).
  */
 static void a_plain_syntax_has_a_word_for_each_operand(const op_facts *it) {
     const char *syntax = it->info->syntax, *letters = it->info->operands;

@@ -1,7 +1,7 @@
 /* check_remedies.c - what the verifier says to write instead: every op has words that fit it, and
  * no line of remedies.def is for what cannot be. SPDX-License-Identifier: Apache-2.0 */
-#include "ir/verify/verifying.h"
 #include "op_rules.h"
+#include "verify/rules/verifying.h"
 
 #include "grout/text.h"
 

@@ -1,6 +1,6 @@
 /* words.c - a report in words: the verdict, the launch, what the verdict holds for.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/binding.h"
+#include "grout-internal/words.h"
 
 #include <string.h>
 

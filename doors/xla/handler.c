@@ -3,7 +3,7 @@
 #include "frame.h"
 
 #include "alloc.h"
-#include "grout/binding.h"
+#include "grout-internal/asserted.h"
 #include "run_launch.h"
 
 #include <ffi.h>

@@ -1,6 +1,6 @@
 /* asserted.c - what a run without the checker says of its values: debug_check and multiple_of.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/binding.h"
+#include "grout-internal/asserted.h"
 
 #include "alloc.h"
 #include "array.h"
