@@ -35,6 +35,7 @@ typedef struct minimiser {
     uint64_t identity; /* of the finding to keep; 0: the first error */
     char code[64];
     char kernel[GROUT_NAME_MAX + 1]; /* that shows it */
+    grout_kernel_id kernel_id;       /* the same, at every size; 0: none has */
     grout_decisions decisions;       /* of the run that showed it last */
     bool is_scheduled;               /* they matter: the launch's own schedule does not show it */
     grout_seen seen;                 /* that run */
@@ -134,25 +135,9 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
     grout_machine_free(seen->outcome.machine); /* as large as the arrays; a report needs it not */
     seen->outcome.machine = NULL;
     grout_argument_set__deinit(&arguments);
-    seen->kernel = kernel;
+    seen->kernel = grout_load__get_whole_id(load, kernel);
     seen->identity = it->identity;
     return shows;
-}
-
-/* Whether a kernel of many shows it, by a module of its own: what a run looks at is then as long as
- * the kernel. True of the only one, which the whole is for. */
-static bool may_show(minimiser *it, grout_session *session, const grout_load *load,
-                     grout_kernel_id kernel) {
-    grout_load own;
-    grout_seen seen = {0};
-    if (load->kernel_count == 1) {
-        return true;
-    }
-    const grout_load *taken = grout_load__take(session, load, &kernel, &own);
-    const bool may = shows_in_kernel(it, session, taken, kernel, &seen);
-    grout_seen__deinit(&seen);
-    grout_load__give_back(&own);
-    return may;
 }
 
 /* "minimising: trial 12; N=4, M=2" */
@@ -193,20 +178,38 @@ static void keep_run(minimiser *it, grout_session *session, grout_load *load, gr
     grout_seen__deinit(&it->seen);
     it->seen = *seen;
     it->seen.load = *load;
+    it->seen.alone.whole = &it->seen.load;
     it->seen.diags = session->diags;
     *load = (grout_load){0};
     session->diags = NULL;
 }
 
+static void keep_kernel(minimiser *it, const grout_load *load, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
+    const char *name = grout_module_get_string(load->bound, kernel->name);
+    GROUT_ASSERT(strlen(name) < sizeof it->kernel);
+    memcpy(it->kernel, name, strlen(name) + 1);
+    it->kernel_id = id;
+}
+
+/* Whether a trial asks a kernel: all until one has shown the finding, which has its places in that
+ * one, and then that one. */
+static bool is_asked(const minimiser *it, grout_kernel_id kernel) {
+    return it->kernel_id == 0 || it->kernel_id == kernel;
+}
+
+/* A kernel of many is run in a module of its own: what a run looks at is then as long as the
+ * kernel. */
 static bool shows(minimiser *it, grout_session *session, grout_load *load) {
     for (size_t i = 0; i < load->kernel_count && has_time(it); i++) {
         grout_seen seen = {0};
-        if (may_show(it, session, load, load->kernels[i]) &&
-            shows_in_kernel(it, session, load, load->kernels[i], &seen)) {
-            const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
-            const char *name = grout_module_get_string(load->bound, kernel->name);
-            GROUT_ASSERT(strlen(name) < sizeof it->kernel);
-            memcpy(it->kernel, name, strlen(name) + 1);
+        grout_kernel_id kernel = load->kernels[i];
+        if (!is_asked(it, kernel)) {
+            continue;
+        }
+        const grout_load *taken = grout_load__take(session, load, &kernel, &seen.alone);
+        if (shows_in_kernel(it, session, taken, kernel, &seen)) {
+            keep_kernel(it, load, load->kernels[i]);
             keep_run(it, session, load, &seen);
             return true;
         }
@@ -287,29 +290,35 @@ static bool goes_on(void *payload, uint64_t schedules) {
     return has_time(it);
 }
 
-static bool shorten(minimiser *it, grout_session *session, grout_load *load) {
+/* Shortens the schedule of the kernel that shows it, in a load of its own. */
+static void shorten_in(minimiser *it, grout_session *session, const grout_load *load,
+                       grout_kernel_id kernel) {
     const grout_explore_options options = {
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .goes_on = goes_on,
         .payload = it};
-    for (size_t i = 0; i < load->kernel_count && has_time(it); i++) {
-        grout_argument_set arguments = {0};
-        grout_launch_callbacks payload;
-        grout_seen seen = {0};
-        grout_launch_settings settings = grout_launch_settings__get(session, true);
-        if (may_show(it, session, load, load->kernels[i]) &&
-            shows_in_kernel(it, session, load, load->kernels[i], &seen) &&
-            grout_argument_set__init(session, &load->bindings, load->bound, load->kernels[i],
-                                     &arguments)) {
-            grout_launch launch = grout_launch__prepare(session, load, load->kernels[i], &arguments,
-                                                        &settings, &payload);
-            launch.print = NULL;
-            (void)grout_minimise_schedule(&launch, &options, it->identity, &it->decisions,
-                                          session->diags);
-        }
-        grout_seen__deinit(&seen);
-        grout_argument_set__deinit(&arguments);
+    grout_argument_set arguments = {0};
+    grout_launch_callbacks payload;
+    grout_seen seen = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, true);
+    if (shows_in_kernel(it, session, load, kernel, &seen) &&
+        grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
+        grout_launch launch =
+            grout_launch__prepare(session, load, kernel, &arguments, &settings, &payload);
+        launch.print = NULL;
+        (void)grout_minimise_schedule(&launch, &options, it->identity, &it->decisions,
+                                      session->diags);
     }
+    grout_seen__deinit(&seen);
+    grout_argument_set__deinit(&arguments);
+}
+
+static bool shorten(minimiser *it, grout_session *session, grout_load *load) {
+    grout_load alone;
+    grout_kernel_id kernel = it->kernel_id;
+    const grout_load *taken = grout_load__take(session, load, &kernel, &alone);
+    shorten_in(it, session, taken, kernel);
+    grout_load__give_back(&alone);
     return true;
 }
 
@@ -355,6 +364,25 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     return is_good;
 }
 
+static bool is_never_interrupted(void *payload) {
+    (void)payload;
+    return false;
+}
+
+/* What is known is reported: the file, which was loaded within half of the time, is loaded again,
+ * but a run that takes time is not made again (seen.h). The others of the file have the time that
+ * is left (grout_seen.deadline). */
+static int report_seen(grout_session *session, const char *path) {
+    const grout_deadline deadline = *session->deadline;
+    grout_host deaf = *session->host;
+    deaf.is_interrupted = is_never_interrupted;
+    session->deadline->host = &deaf;
+    session->deadline->timeout_end = 0;
+    int exit_code = grout_work__run_on_cpu(session, path, true, false);
+    *session->deadline = deadline;
+    return exit_code;
+}
+
 /* The report is then that of the smallest run: its sizes become the command's. */
 static int report(minimiser *it) {
     grout_session *session = it->session;
@@ -373,11 +401,8 @@ static int report(minimiser *it) {
         (void)save_schedule(it, &session->options, &path);
     }
     session->seen = it->seen.identity != 0 ? &it->seen : NULL;
-    /* What is known is reported: it was loaded within half of the time, and is loaded again. */
-    const double timeout_end = session->deadline->timeout_end;
-    session->deadline->timeout_end = session->seen != NULL ? 0 : timeout_end;
-    int exit_code = grout_work__run_on_cpu(session, it->path, true, false);
-    session->deadline->timeout_end = timeout_end;
+    int exit_code = session->seen != NULL ? report_seen(session, it->path)
+                                          : grout_work__run_on_cpu(session, it->path, true, false);
     session->seen = NULL;
     free(session->options.uses);
     session->options = own;
@@ -385,28 +410,17 @@ static int report(minimiser *it) {
     return exit_code;
 }
 
-static bool is_never_interrupted(void *payload) {
-    (void)payload;
-    return false;
-}
-
-/* Ctrl-C ends the trials. What they have found so far is reported all the same: the file is read
- * and checked again, but a run that takes time is not made again (seen.h). */
+/* Ctrl-C ends the trials. What they have found so far is reported all the same. */
 static int report_smallest(minimiser *it) {
     grout_session *session = it->session;
-    const grout_host *host = session->host;
-    if (it->identity == 0 || !host->is_interrupted(host->payload)) {
-        return report(it);
-    }
-    grout_host deaf = *host;
-    deaf.is_interrupted = is_never_interrupted;
-    session->deadline->host = &deaf;
+    const bool was_interrupted = session->host->is_interrupted(session->host->payload);
     int exit_code = report(it);
-    session->deadline->host = host;
-    grout_session__note(
-        session,
-        "Ctrl-C or another signal ended the trials: a smaller size or schedule may show it too\n");
-    return grout_work__get_worse(exit_code, GROUT_EXIT_INTERRUPTED);
+    if (it->identity != 0 && was_interrupted) {
+        grout_session__note(session, "Ctrl-C or another signal ended the trials: a smaller size or "
+                                     "schedule may show it too\n");
+        exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_INTERRUPTED);
+    }
+    return exit_code;
 }
 
 /* Half of the time of --timeout is for the report of what the trials have found. */
@@ -443,6 +457,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
     }
     grout_stage__end(&it.stage, session);
     session->deadline->budget_end = 0;
+    it.seen.deadline = *session->deadline;
     int exit_code = report_smallest(&it);
     deinit(&it);
     return exit_code;

@@ -8,6 +8,7 @@ void grout_seen__deinit(grout_seen *seen) {
     }
     grout_outcome__deinit(&seen->outcome);
     grout_explored__deinit(&seen->explored);
+    grout_load__give_back(&seen->alone);
     grout_load__deinit(&seen->load);
     grout_diags_free(seen->diags);
     *seen = (grout_seen){0};
@@ -23,11 +24,15 @@ static bool has_finding(const grout_outcome *outcome, uint64_t identity) {
     return false;
 }
 
-const grout_outcome *grout_seen__get_reported(grout_session *session, grout_kernel_id kernel,
-                                              const grout_outcome *outcome,
+bool grout_seen__is_of(const grout_seen *seen, const grout_load *load, grout_kernel_id kernel) {
+    return seen != NULL && seen->kernel == grout_load__get_whole_id(load, kernel);
+}
+
+const grout_outcome *grout_seen__get_reported(grout_session *session, const grout_load *load,
+                                              grout_kernel_id kernel, const grout_outcome *outcome,
                                               grout_outcome *stand_in) {
     const grout_seen *seen = session->seen;
-    if (seen == NULL || seen->kernel != kernel || outcome->has_more ||
+    if (!grout_seen__is_of(seen, load, kernel) || outcome->has_more ||
         outcome->status != GROUT_RUN_INTERRUPTED || has_finding(outcome, seen->identity)) {
         return outcome;
     }

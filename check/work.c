@@ -114,6 +114,9 @@ static void compare_results(const grout_comparing *comparing, const grout_argume
 }
 
 static void note_interrupt(grout_session *session) {
+    if (grout_session__get_exit_code(session) == GROUT_EXIT_INTERRUPTED) {
+        return; /* it has been said */
+    }
     grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
                     "Ctrl-C or another signal ended the run: the report is incomplete");
 }
@@ -208,7 +211,7 @@ static void report_witness(grout_session *session, const grout_load *load, grout
     }
     grout_outcome stand_in;
     grout_report__add_outcome(report, kernel,
-                              grout_seen__get_reported(session, kernel, outcome, &stand_in));
+                              grout_seen__get_reported(session, load, kernel, outcome, &stand_in));
     grout_text_free(&path);
     grout_text_free(&proposal);
 }
@@ -295,8 +298,8 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         outcome.has_more = grout_outcome__count_more(&outcome) > 0;
         judge_reach(session, load, &outcome, report, &proposal);
         grout_outcome stand_in;
-        grout_report__add_outcome(report, kernel,
-                                  grout_seen__get_reported(session, kernel, &outcome, &stand_in));
+        grout_report__add_outcome(
+            report, kernel, grout_seen__get_reported(session, load, kernel, &outcome, &stand_in));
         report_more(session, load, kernel, &outcome, report);
         grout_text_free(&proposal);
         grout_text_free(&differs);
@@ -331,10 +334,10 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
                        grout_reporter *report) {
     grout_reach reach = {0};
     bool is_done = true;
-    if (report->joined != NULL) {
-        settings->reach = &report->joined->kernels[kernel].reach;
-    } else if (settings->with_checker && grout_reach__init(&reach, load, kernel)) {
+    if (settings->with_checker && grout_reach__init(&reach, load, kernel)) {
         settings->reach = &reach;
+    } else if (report->joined != NULL) { /* it would say that nothing was reached */
+        (void)grout_diags_add_oom(session->diags);
     }
     if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
         report->schedule_count = 0; /* the files have the kernel's name */
@@ -343,6 +346,9 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
         is_done = explore_kernel(session, load, kernel, arguments, settings, report);
     } else {
         is_done = run_once(session, load, kernel, arguments, settings, report);
+    }
+    if (report->joined != NULL && settings->reach != NULL) {
+        grout_joined__add_reach(report->joined, grout_load__get_whole_id(load, kernel), &reach);
     }
     settings->reach = NULL;
     if (settings->with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
@@ -372,15 +378,10 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     grout_argument_set__deinit(&arguments);
 }
 
-/* A kernel that is in no list, out of a file of many. What a sweep joins goes by the ids of the
- * whole, and so does what a trial has seen. */
+/* A kernel that is in no list, out of a file of many. */
 static void run_alone(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                       bool with_checker, grout_reporter *report) {
     grout_load own;
-    if (report->joined != NULL || session->seen != NULL) {
-        run_kernel(session, load, kernel, with_checker, report);
-        return;
-    }
     report->load = grout_load__take(session, load, &kernel, &own);
     run_kernel(session, report->load, kernel, with_checker, report);
     report->load = load;
@@ -393,12 +394,23 @@ static bool is_over(const grout_session *session) {
     return so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL;
 }
 
-/* Whether the next launch may begin: once the end has come it would show nothing. */
-static bool may_begin(grout_session *session, grout_reporter *report) {
+/* What has come to its end for the next launch. */
+static grout_cut find_cut(const grout_session *session) {
+    return grout_deadline__find_cut(session->seen != NULL ? &session->seen->deadline
+                                                          : session->deadline);
+}
+
+/* Whether the next launch may begin: once the end has come it would show nothing. What a trial has
+ * shown is reported, however late it is. */
+static bool may_begin(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                      grout_reporter *report) {
+    if (grout_seen__is_of(session->seen, load, kernel)) {
+        return true;
+    }
     if (is_over(session)) {
         return false;
     }
-    const grout_cut cut = grout_deadline__find_cut(session->deadline);
+    const grout_cut cut = find_cut(session);
     if (cut != GROUT_CUT_NONE) {
         grout_report__note_incomplete(report);
     }
@@ -431,8 +443,9 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
     while (goes_on) {
         grout_argument_set arguments = {0};
         grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
-        grout_kernel_id kernel =
-            may_begin(session, report) ? grout_listing__begin(&listing, &arguments, &settings) : 0;
+        grout_kernel_id kernel = may_begin(session, load, alone, report)
+                                     ? grout_listing__begin(&listing, &arguments, &settings)
+                                     : 0;
         goes_on = kernel != 0;
         if (goes_on) {
             begin_next(session, with_checker, is_first, report);
@@ -467,7 +480,7 @@ static bool is_due(const grout_session *session, const grout_load *load, grout_k
 
 /* What has kept the kernels from being begun that were not. */
 static const char *find_end(const grout_session *session) {
-    const grout_cut cut = grout_deadline__find_cut(session->deadline);
+    const grout_cut cut = find_cut(session);
     const bool is_interrupted = grout_session__get_exit_code(session) == GROUT_EXIT_INTERRUPTED;
     return cut != GROUT_CUT_NONE ? grout_cut_get_text(cut)
            : is_interrupted      ? grout_cut_get_text(GROUT_CUT_INTERRUPT)
@@ -497,9 +510,10 @@ static void run_all(grout_session *session, const grout_load *load, bool with_ch
                     grout_reporter *report) {
     bool is_listed = grout_listing__is_wanted(session, load);
     bool is_first = true;
-    for (size_t i = 0; i < load->kernel_count && may_begin(session, report); i++) {
+    for (size_t i = 0; i < load->kernel_count; i++) {
         const grout_kernel_id kernel = load->kernels[i];
-        if (!is_alone(load, kernel, is_listed) || !is_due(session, load, kernel, with_checker)) {
+        if (!is_alone(load, kernel, is_listed) || !is_due(session, load, kernel, with_checker) ||
+            !may_begin(session, load, kernel, report)) {
             continue;
         }
         if (grout_listing__is_repeated(session)) {
@@ -511,6 +525,10 @@ static void run_all(grout_session *session, const grout_load *load, bool with_ch
     }
     if (is_listed) {
         run_list(session, load, 0, with_checker, &is_first, report);
+    }
+    if (session->seen != NULL && !report->has_begun[session->seen->kernel]) { /* in a list */
+        begin_next(session, with_checker, &is_first, report);
+        run_alone(session, load, session->seen->kernel, with_checker, report);
     }
 }
 

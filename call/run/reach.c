@@ -10,6 +10,7 @@
 #include "reach.h"
 
 #include "array.h"
+#include "invariant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,7 @@ typedef struct grout_reach_bytes {
 /* ---- CTAs ----------------------------------------------------------------------------------- */
 
 static void free_cta(const grout_reach *reach, grout_reach_cta *cta) {
-    uint32_t count = grout_module_get_object_count(reach->module);
-    for (uint32_t i = 0; cta->objects != NULL && i < count; i++) {
+    for (uint32_t i = 0; cta->objects != NULL && i < reach->objects.count; i++) {
         free(cta->objects[i].words);
     }
     free(cta->objects);
@@ -50,7 +50,7 @@ static void free_ctas(grout_reach *reach) {
 static bool init_cta(const grout_reach *reach, grout_reach_cta *cta) {
     size_t turns = (size_t)reach->actor_count * reach->loop_count;
     cta->turns = calloc(turns + 1, sizeof *cta->turns);
-    cta->objects = calloc(grout_module_get_object_count(reach->module) + 1, sizeof *cta->objects);
+    cta->objects = calloc(reach->objects.count + 1, sizeof *cta->objects);
     if (cta->turns == NULL || cta->objects == NULL) {
         free_cta(reach, cta);
         return false;
@@ -79,12 +79,12 @@ static void find_loops(grout_reach *reach, grout_block_id block, grout_op_id aro
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        grout_reach_op *at = &reach->ops[id];
+        grout_reach_op *at = grout_reach__get_op(reach, id);
         bool is_loop = op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
         at->loop = around;
         if (is_loop) {
             at->number = reach->loop_count++;
-            at->depth = around == 0 ? 0 : reach->ops[around].depth + 1;
+            at->depth = around == 0 ? 0 : grout_reach__get_op(reach, around)->depth + 1;
         }
         for (uint32_t i = 0; i < op->block_count; i++) {
             find_loops(reach, op->first_block + i, is_loop ? id : around);
@@ -94,7 +94,7 @@ static void find_loops(grout_reach *reach, grout_block_id block, grout_op_id aro
 
 /* A second turn shows in the index: all loops around it are where they were, and it is not. */
 static bool note_turn(grout_reach *reach, grout_op_id loop, const grout_origin *origin) {
-    grout_reach_op *at = &reach->ops[loop];
+    grout_reach_op *at = grout_reach__get_op(reach, loop);
     uint32_t actor = (origin->thread * 5u) + origin->warp;
     if (at->has_turned || at->depth >= GROUT_ORIGIN_LOOPS || actor >= reach->actor_count) {
         return true;
@@ -142,17 +142,18 @@ static bool mark(written *bits, int64_t first, int64_t last) {
 }
 
 static bool note_write(grout_reach *reach, const grout_access *access) {
-    grout_reach_use *use = &reach->uses[access->object];
+    const uint32_t number = access->object - reach->objects.first;
+    grout_reach_use *use = grout_reach__get_use(reach, access->object);
     if (!access->is_write || access->stamp.agent == GROUT_AGENT_ACTOR ||
         access->space != GROUT_SPACE_SMEM || *use == GROUT_REACH_REUSED) {
         return true;
     }
     grout_reach_cta *cta = find_cta(reach, access->owner);
     bool was_written = false;
-    bool was_used = cta != NULL && cta->objects[access->object].words != NULL;
+    bool was_used = cta != NULL && cta->objects[number].words != NULL;
     for (uint32_t i = 0; cta != NULL && i < access->run_count && !was_written; i++) {
         const grout_run *run = &access->runs[i];
-        written *bits = &cta->objects[access->object];
+        written *bits = &cta->objects[number];
         int64_t end = run->base + (run->count - 1) * run->stride + run->length;
         if (!make_room(bits, end / GRANULE + 1) || bits->words == NULL) {
             return false;
@@ -175,7 +176,7 @@ static void forget(const grout_reach *reach, const grout_event *event) {
     grout_reach_cta *cta = index < reach->ctas.count ? &reach->ctas.items[index] : NULL;
     bool is_known = cta != NULL && cta->objects != NULL;
     for (uint32_t i = 0; is_known && i < event->u.scope.object_count; i++) {
-        written *bits = &cta->objects[event->u.scope.objects[i]];
+        written *bits = &cta->objects[event->u.scope.objects[i] - reach->objects.first];
         free(bits->words);
         *bits = (written){0};
     }
@@ -198,17 +199,17 @@ static bool observe(void *self, const grout_event *event) {
     /* There is one event of a block barrier, which all threads reach, and it has no clocks. */
     bool is_meeting = event->kind == GROUT_EVENT_BLOCK_BARRIER &&
                       grout_module_get_op(reach->module, op)->block_count == 0;
-    if (event->clocks != NULL || is_meeting) {
-        reach->ops[op].has_run = true;
-        for (grout_op_id loop = reach->ops[op].loop; loop != 0 && is_good;
-             loop = reach->ops[loop].loop) {
+    if ((event->clocks != NULL || is_meeting) && grout_reach__has(&reach->range, op)) {
+        grout_reach__get_op(reach, op)->has_run = true;
+        for (grout_op_id loop = grout_reach__get_op(reach, op)->loop; loop != 0 && is_good;
+             loop = grout_reach__get_op(reach, loop)->loop) {
             is_good = note_turn(reach, loop, &event->origin);
         }
     }
     if (event->kind == GROUT_EVENT_PHASE) {
         const grout_barrier_fact *barrier = event->u.phase.barrier;
         uint32_t phases = barrier->phase_base + event->u.phase.phase + 1;
-        uint32_t *most = &reach->phases[barrier->object];
+        uint32_t *most = grout_reach__get_phases(reach, barrier->object);
         *most = phases > *most ? phases : *most;
     } else if (event->kind == GROUT_EVENT_ACCESS) {
         is_good = note_write(reach, event->u.access) && is_good;
@@ -247,12 +248,43 @@ static bool join_part(void *self, const grout_observer *part) {
 
 /* ---- a reach -------------------------------------------------------------------------------- */
 
+static void widen(grout_reach_range *range, uint32_t id) {
+    const uint32_t end = range->count == 0 ? id + 1 : range->first + range->count;
+    range->first = range->count == 0 || id < range->first ? id : range->first;
+    range->count = (id < end ? end : id + 1) - range->first;
+}
+
+/* The ids that a kernel has in its module: they follow each other, in the order of the text. */
+static void find_ids(grout_reach *reach, grout_block_id block) {
+    const grout_module *module = reach->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        grout_value_id first;
+        const uint32_t count = grout_op_get_made_objects(module, op, &first);
+        widen(&reach->range, id);
+        for (uint32_t i = 0; i < count; i++) {
+            widen(&reach->objects, grout_module_get_value(module, first + i)->object);
+        }
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            find_ids(reach, op->first_block + i);
+        }
+    }
+}
+
 static bool init(grout_reach *reach, const grout_module *module, grout_kernel_id kernel) {
-    uint32_t objects = grout_module_get_object_count(module);
+    const grout_kernel *info = grout_module_get_kernel(module, kernel);
     *reach = (grout_reach){.module = module, .kernel = kernel};
-    reach->ops = calloc(grout_module_get_op_count(module) + 1, sizeof *reach->ops);
-    reach->phases = calloc(objects + 1, sizeof *reach->phases);
-    reach->uses = calloc(objects + 1, sizeof *reach->uses);
+    find_ids(reach, info->body);
+    for (uint32_t i = 0; i < info->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, info, i);
+        if (param->object != 0) {
+            widen(&reach->objects, param->object);
+        }
+    }
+    reach->ops = calloc(reach->range.count + 1, sizeof *reach->ops);
+    reach->phases = calloc(reach->objects.count + 1, sizeof *reach->phases);
+    reach->uses = calloc(reach->objects.count + 1, sizeof *reach->uses);
     reach->observer = (grout_observer){
         .self = reach,
         .interest =
@@ -266,7 +298,7 @@ static bool init(grout_reach *reach, const grout_module *module, grout_kernel_id
     if (reach->ops == NULL || reach->phases == NULL || reach->uses == NULL) {
         return false;
     }
-    find_loops(reach, grout_module_get_kernel(module, kernel)->body, 0);
+    find_loops(reach, info->body, 0);
     return true;
 }
 
@@ -288,11 +320,13 @@ void grout_reach__deinit(grout_reach *reach) {
 }
 
 void grout_reach__join(grout_reach *reach, const grout_reach *other) {
-    for (uint32_t i = 0; i < grout_module_get_op_count(reach->module); i++) {
+    GROUT_ASSERT(reach->range.count == other->range.count);
+    GROUT_ASSERT(reach->objects.count == other->objects.count);
+    for (uint32_t i = 0; i < reach->range.count; i++) {
         reach->ops[i].has_run |= other->ops[i].has_run;
         reach->ops[i].has_turned |= other->ops[i].has_turned;
     }
-    for (uint32_t i = 0; i < grout_module_get_object_count(reach->module); i++) {
+    for (uint32_t i = 0; i < reach->objects.count; i++) {
         bool is_more = other->phases[i] > reach->phases[i];
         reach->phases[i] = is_more ? other->phases[i] : reach->phases[i];
         reach->uses[i] = other->uses[i] > reach->uses[i] ? other->uses[i] : reach->uses[i];

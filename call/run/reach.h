@@ -38,12 +38,20 @@ typedef struct grout_reach_cta {
     struct grout_reach_bytes *objects; /* by object */
 } grout_reach_cta;
 
+/* Ids that follow each other. */
+typedef struct grout_reach_range {
+    uint32_t first, count;
+} grout_reach_range;
+
 typedef struct grout_reach {
     grout_observer
         observer; /* to be put into a launch; of several runs it adds up what they reach */
     const grout_module *module;
     grout_kernel_id kernel;
-    grout_reach_op *ops;   /* by op */
+    /* of the kernel's ops and objects: whatever else is in a module, the n-th of each is the same
+     */
+    grout_reach_range range, objects;
+    grout_reach_op *ops;   /* by op of the range */
     uint32_t *phases;      /* by object: the most that an element of the barrier has completed */
     grout_reach_use *uses; /* by object */
     uint32_t loop_count, actor_count;
@@ -69,10 +77,27 @@ typedef struct grout_lack {
     uint64_t lines, barriers, buffers, loops;
 } grout_lack;
 
+/* The end of a CTA, for one, is the event of no op. */
+static inline bool grout_reach__has(const grout_reach_range *range, uint32_t id) {
+    return id - range->first < range->count;
+}
+
+static inline grout_reach_op *grout_reach__get_op(const grout_reach *reach, grout_op_id id) {
+    return &reach->ops[id - reach->range.first];
+}
+
+static inline uint32_t *grout_reach__get_phases(const grout_reach *reach, grout_object_id id) {
+    return &reach->phases[id - reach->objects.first];
+}
+
+static inline grout_reach_use *grout_reach__get_use(const grout_reach *reach, grout_object_id id) {
+    return &reach->uses[id - reach->objects.first];
+}
+
 /* False without memory. Deinit even then. */
 bool grout_reach__init(grout_reach *reach, const grout_load *load, grout_kernel_id kernel);
 void grout_reach__deinit(grout_reach *reach);
-/* Adds what the runs of the same kernel with other sizes reached. */
+/* Adds what runs of the same kernel reached, with other sizes or in a module of its own. */
 void grout_reach__join(grout_reach *reach, const grout_reach *other);
 /* After the runs: what they did not reach (unreached.c). False without memory. */
 bool grout_reach__find(grout_reach *reach);

@@ -43,7 +43,7 @@ static contents look_into(const grout_reach *reach, grout_block_id block) {
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        in.has_run |= reach->ops[id].has_run;
+        in.has_run |= grout_reach__get_op(reach, id)->has_run;
         in.has_seen |= is_seen(op);
         add_line(&in, grout_module_get_place(module, op->loc).line);
         for (uint32_t i = 0; i < op->block_count; i++) {
@@ -140,7 +140,8 @@ static bool is_spread(const grout_reach *reach, const grout_op *loop, const grou
  * and the buffer was filled once, that one copy is for one turn of it. */
 static bool may_refill(const grout_reach *reach, grout_op_id loop, const grout_view *view) {
     return !is_spread(reach, grout_module_get_op(reach->module, loop), view) &&
-           (reach->uses[view->object] == GROUT_REACH_SPREAD || !reach->ops[loop].has_turned);
+           (*grout_reach__get_use(reach, view->object) == GROUT_REACH_SPREAD ||
+            !grout_reach__get_op(reach, loop)->has_turned);
 }
 
 /* Whether an op is in an open loop inside the life of the object that it refers to; refills: in one
@@ -209,7 +210,7 @@ static bool find_barriers_of(grout_reach *reach, const grout_op *op) {
         grout_view view;
         if (effects[i].space == GROUT_EFFECT_SPACE_BARRIER &&
             effects[i].access == GROUT_ACCESS_WAIT && find_view(reach, op, &effects[i], &view) &&
-            is_barrier(reach, view.object) && reach->phases[view.object] == 1 &&
+            is_barrier(reach, view.object) && *grout_reach__get_phases(reach, view.object) == 1 &&
             is_in_loop(reach, op, &view, false)) {
             is_good = add_object(&reach->barriers, view.object);
         }
@@ -244,9 +245,9 @@ static bool find_buffers_of(grout_reach *reach, const grout_op *op) {
         if (effects[i].access == GROUT_ACCESS_WRITE &&
             effects[i].milestone != GROUT_MILESTONE_ISSUE &&
             find_view(reach, op, &effects[i], &view) &&
-            reach->uses[view.object] != GROUT_REACH_UNUSED &&
-            reach->uses[view.object] != GROUT_REACH_REUSED && is_in_loop(reach, op, &view, true) &&
-            !has_listed_barrier(reach, op)) {
+            *grout_reach__get_use(reach, view.object) != GROUT_REACH_UNUSED &&
+            *grout_reach__get_use(reach, view.object) != GROUT_REACH_REUSED &&
+            is_in_loop(reach, op, &view, true) && !has_listed_barrier(reach, op)) {
             is_good = add_object(&reach->buffers, view.object);
         }
     }
@@ -261,7 +262,7 @@ static bool shows_turns(const grout_reach *reach, grout_block_id block) {
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        bool is_plain = op->block_count == 0 && reach->ops[id].has_run;
+        bool is_plain = op->block_count == 0 && grout_reach__get_op(reach, id)->has_run;
         bool is_scope = op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_SCOPE &&
                         shows_turns(reach, op->first_block);
         if (is_plain || is_scope) {
@@ -306,7 +307,7 @@ static void find_references(const grout_reach *reach, const grout_op *loop, grou
 
 /* A while is left out: how often it asks is up to the schedule. */
 static bool find_loops_of(grout_reach *reach, grout_op_id id, const grout_op *op) {
-    const grout_reach_op *at = &reach->ops[id];
+    const grout_reach_op *at = grout_reach__get_op(reach, id);
     if (op->block_count != 1 || !is_open_loop(reach, op) || at->has_turned ||
         at->depth >= GROUT_ORIGIN_LOOPS || !shows_turns(reach, op->first_block)) {
         return true;

@@ -77,8 +77,10 @@ void grout_joined__deinit(grout_joined *joined) {
 }
 
 void grout_joined__begin_size(grout_reporter *report, size_t index) {
-    GROUT_ASSERT(index < report->joined->sizes->count);
-    report->joined->at = index;
+    grout_joined *joined = report->joined;
+    GROUT_ASSERT(index < joined->sizes->count);
+    joined->at = index;
+    joined->results[index].first_launch = joined->launches.count;
     report->diags_seen = report->total_shown = 0; /* each size has its own diagnostics */
 }
 
@@ -87,6 +89,56 @@ void grout_joined__skip_size(grout_reporter *report, size_t index, const char *w
     size->skipped = why;
     size->is_incomplete = true;
     report->is_incomplete = true;
+}
+
+/* ---- what belongs to a kernel --------------------------------------------------------------- */
+
+static grout_joined_item *get_item(const grout_joined *joined, size_t number) {
+    return number == 0 ? NULL : &joined->found.items[number - 1];
+}
+
+static grout_joined_launch *get_launch(const grout_joined *joined, size_t number) {
+    return number == 0 ? NULL : &joined->launches.items[number - 1];
+}
+
+grout_joined_item *grout_joined__get_first_item(const grout_joined *joined,
+                                                grout_kernel_id kernel) {
+    return get_item(joined,
+                    kernel == 0 ? joined->of_file.first : joined->kernels[kernel].items.first);
+}
+
+grout_joined_item *grout_joined__get_next_item(const grout_joined *joined,
+                                               const grout_joined_item *item) {
+    return get_item(joined, item->next);
+}
+
+const grout_joined_launch *grout_joined__get_first_launch(const grout_joined *joined,
+                                                          grout_kernel_id kernel) {
+    return get_launch(joined, joined->kernels[kernel].launches.first);
+}
+
+const grout_joined_launch *grout_joined__get_next_launch(const grout_joined *joined,
+                                                         const grout_joined_launch *launch) {
+    return get_launch(joined, launch->next);
+}
+
+/* The newest one becomes the last of its list. before: the next of the one that was the last. */
+static void extend(grout_joined_list *list, size_t *before, size_t number) {
+    *(list->last == 0 ? &list->first : before) = number;
+    list->last = number;
+}
+
+static void list_item(grout_joined *joined, grout_kernel_id kernel) {
+    grout_joined_list *list = kernel == 0 ? &joined->of_file : &joined->kernels[kernel].items;
+    grout_joined_item *last = get_item(joined, list->last);
+    extend(list, last == NULL ? NULL : &last->next, joined->found.count);
+}
+
+static void list_launch(grout_joined *joined, grout_kernel_id kernel) {
+    grout_joined_list *list = &joined->kernels[kernel].launches;
+    grout_joined_launch *last = get_launch(joined, list->last);
+    extend(list, last == NULL ? NULL : &last->next, joined->launches.count);
+    joined->results[joined->at].launch_count++;
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -125,6 +177,7 @@ static grout_joined_item *add_item(grout_joined *joined, grout_kernel_id kernel,
     grout_joined_item *item = &joined->found.items[joined->found.count++];
     *item = (grout_joined_item){.kernel = kernel, .identity = identity};
     *number = (uint32_t)joined->found.count;
+    list_item(joined, kernel);
     return item;
 }
 
@@ -158,14 +211,14 @@ static bool is_folded(grout_reporter *report, grout_kernel_id kernel,
 /* The words of a finding that is new. */
 static void describe_finding(grout_reporter *report, const grout_outcome *outcome,
                              const grout_finding *finding, const grout_judgement *found,
-                             grout_joined_item *item) {
+                             const char *kernel, grout_joined_item *item) {
     const grout_session *session = report->session;
     bool is_one = is_folded(report, item->kernel, finding);
     item->is_folded = is_one;
     if (report->json != NULL) {
-        item->object = grout_json__make_finding(
-            report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
-            is_one ? finding->cause : NULL, found->severity, found->allowance);
+        item->object =
+            grout_json__make_finding(report->json, kernel, finding, is_one ? finding->cause : NULL,
+                                     found->severity, found->allowance);
         grout_page_facts__add_path(report, item->object, outcome->checker, finding);
         grout_page_facts__add_finding(report, item->object, finding, found->severity, true);
     }
@@ -188,7 +241,8 @@ static void add_finding(grout_reporter *report, grout_kernel_id kernel,
     bool is_new = false;
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
     bool is_error = found.severity == GROUT_SEVERITY_ERROR && !is_limit;
-    grout_joined_item *item = note_item(report, kernel, finding->identity, &is_new);
+    grout_joined_item *item = note_item(report, grout_load__get_whole_id(report->load, kernel),
+                                        finding->identity, &is_new);
     joined->errors += is_error ? 1u : 0u;
     joined->results[joined->at].has_error |= is_error;
     joined->results[joined->at].is_incomplete |= is_limit;
@@ -203,7 +257,8 @@ static void add_finding(grout_reporter *report, grout_kernel_id kernel,
     item->is_limit = is_limit;
     item->is_lowered = is_lowered;
     item->stream = GROUT_STREAM_OUT;
-    describe_finding(report, outcome, finding, &found, item);
+    describe_finding(report, outcome, finding, &found,
+                     grout_summary__get_kernel_name(report->load, kernel), item);
     grout_report__print_command(report, kernel, outcome, &item->command);
 }
 
@@ -256,7 +311,7 @@ static void add_launch(grout_reporter *report, grout_kernel_id kernel,
     }
     grout_joined_launch *launch = &joined->launches.items[joined->launches.count++];
     *launch = (grout_joined_launch){
-        .kernel = kernel,
+        .kernel = grout_load__get_whole_id(report->load, kernel),
         .size = joined->at,
         .word = grout_summary__get_word(outcome, joined->errors, joined->lowered),
         .holds = grout_outcome__holds(outcome) && cut == NULL,
@@ -264,6 +319,7 @@ static void add_launch(grout_reporter *report, grout_kernel_id kernel,
         .is_done = outcome->status == GROUT_RUN_DONE,
         .has_equal_writes = summary->has_equal_writes,
     };
+    list_launch(joined, launch->kernel);
     grout_text_add(&launch->differs, "%s", outcome->differs == NULL ? "" : outcome->differs);
     grout_describe_launch(report->load->bound, kernel, &launch->axes);
     grout_text_add(&launch->because, "%s",
@@ -282,8 +338,9 @@ static void add_launch(grout_reporter *report, grout_kernel_id kernel,
 void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
     grout_joined *joined = report->joined;
-    GROUT_ASSERT(outcome->checker != NULL && kernel < joined->kernel_count);
-    grout_joined_kernel *whole = &joined->kernels[kernel];
+    const grout_kernel_id whole_id = grout_load__get_whole_id(report->load, kernel);
+    GROUT_ASSERT(outcome->checker != NULL && whole_id < joined->kernel_count);
+    grout_joined_kernel *whole = &joined->kernels[whole_id];
     if (!grout_followers__note(&report->followers, outcome->checker)) {
         (void)grout_diags_add_oom(report->session->diags);
     }
@@ -307,14 +364,19 @@ void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
     joined->errors = joined->lowered = 0;
 }
 
+void grout_joined__add_reach(grout_joined *joined, grout_kernel_id kernel,
+                             const grout_reach *reach) {
+    grout_reach__join(&joined->kernels[kernel].reach, reach);
+}
+
 size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id kernel,
                                     bool *holds_out) {
     size_t count = 0;
     bool holds = true;
-    for (size_t i = 0; i < joined->launches.count; i++) {
-        const grout_joined_launch *launch = &joined->launches.items[i];
-        count += launch->kernel == kernel ? 1u : 0u;
-        holds = holds && (launch->kernel != kernel || launch->holds);
+    const grout_joined_launch *launch = grout_joined__get_first_launch(joined, kernel);
+    for (; launch != NULL; launch = grout_joined__get_next_launch(joined, launch)) {
+        count++;
+        holds = holds && launch->holds;
     }
     *holds_out = holds && count == joined->sizes->count;
     return count;
@@ -322,11 +384,11 @@ size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id 
 
 bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel) {
     size_t count = 0;
-    for (size_t i = 0; i < joined->launches.count; i++) {
-        const grout_joined_launch *launch = &joined->launches.items[i];
+    const grout_joined_launch *launch = grout_joined__get_first_launch(joined, kernel);
+    for (; launch != NULL; launch = grout_joined__get_next_launch(joined, launch)) {
         bool is_good =
             launch->is_done && grout_summary__is_good(launch->word) && launch->differs.size == 0;
-        count += launch->kernel == kernel && is_good ? 1u : 0u;
+        count += is_good ? 1u : 0u;
     }
     return count == joined->sizes->count;
 }
@@ -341,17 +403,15 @@ const char *grout_joined__get_verdict(const grout_joined_size *size) {
 
 grout_finding_counts grout_joined__count(const grout_joined *joined, grout_kernel_id kernel) {
     grout_finding_counts counts = {.follow_on = joined->kernels[kernel].follow_on};
-    for (size_t i = 0; i < joined->found.count; i++) {
-        const grout_joined_item *item = &joined->found.items[i];
-        if (item->kernel == kernel) {
-            bool is_error = item->severity == GROUT_SEVERITY_ERROR && !item->is_limit;
-            bool is_warning = item->severity == GROUT_SEVERITY_WARNING;
-            counts.errors += is_error && !item->is_folded ? 1u : 0u;
-            counts.warnings += is_warning && !item->is_folded ? 1u : 0u;
-            counts.follow_on += (is_error || is_warning) && item->is_folded ? 1u : 0u;
-            counts.silenced += item->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
-            counts.unlisted += item->is_listed ? 0u : 1u;
-        }
+    const grout_joined_item *item = grout_joined__get_first_item(joined, kernel);
+    for (; item != NULL; item = grout_joined__get_next_item(joined, item)) {
+        bool is_error = item->severity == GROUT_SEVERITY_ERROR && !item->is_limit;
+        bool is_warning = item->severity == GROUT_SEVERITY_WARNING;
+        counts.errors += is_error && !item->is_folded ? 1u : 0u;
+        counts.warnings += is_warning && !item->is_folded ? 1u : 0u;
+        counts.follow_on += (is_error || is_warning) && item->is_folded ? 1u : 0u;
+        counts.silenced += item->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+        counts.unlisted += item->is_listed ? 0u : 1u;
     }
     return counts;
 }
@@ -366,9 +426,9 @@ static int get_rank(const grout_joined_item *item) {
  * silenced, take none. Returns how much is taken then. */
 static uint64_t mark_listed(const grout_joined *joined, grout_kernel_id kernel, int rank,
                             uint64_t taken, uint64_t most) {
-    for (size_t i = 0; i < joined->found.count; i++) {
-        grout_joined_item *item = &joined->found.items[i];
-        if (item->kernel == kernel && get_rank(item) == rank) {
+    grout_joined_item *item = grout_joined__get_first_item(joined, kernel);
+    for (; item != NULL; item = grout_joined__get_next_item(joined, item)) {
+        if (get_rank(item) == rank) {
             bool is_free = kernel == 0 || item->severity == GROUT_SEVERITY_OFF;
             item->is_listed = is_free || taken < most;
             taken += is_free ? 0u : 1u;
@@ -416,9 +476,9 @@ static void print_item(const grout_reporter *report, grout_joined_item *item) {
 static void print_items(const grout_reporter *report, grout_kernel_id kernel) {
     const grout_joined *joined = report->joined;
     for (int rank = 0; rank < 2; rank++) {
-        for (size_t i = 0; i < joined->found.count; i++) {
-            grout_joined_item *item = &joined->found.items[i];
-            if (item->kernel == kernel && get_rank(item) == rank) {
+        grout_joined_item *item = grout_joined__get_first_item(joined, kernel);
+        for (; item != NULL; item = grout_joined__get_next_item(joined, item)) {
+            if (get_rank(item) == rank) {
                 print_item(report, item);
             }
         }
@@ -427,13 +487,11 @@ static void print_items(const grout_reporter *report, grout_kernel_id kernel) {
 
 static const grout_joined_launch *find_launch(const grout_joined *joined, grout_kernel_id kernel,
                                               size_t size) {
-    for (size_t i = 0; i < joined->launches.count; i++) {
-        const grout_joined_launch *launch = &joined->launches.items[i];
-        if (launch->kernel == kernel && launch->size == size) {
-            return launch;
-        }
+    const grout_joined_launch *launch = grout_joined__get_first_launch(joined, kernel);
+    while (launch != NULL && launch->size != size) {
+        launch = grout_joined__get_next_launch(joined, launch);
     }
-    return NULL;
+    return launch;
 }
 
 /* Why a kernel has no launch at a size. */
@@ -483,14 +541,12 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
     bool has_equal_writes = false;
     const char *assuming = "";
     size_t failing = 0;
-    for (size_t i = 0; i < joined->launches.count; i++) {
-        const grout_joined_launch *launch = &joined->launches.items[i];
-        if (launch->kernel == kernel) {
-            failing += strcmp(launch->word, "error") == 0;
-            is_explored = is_explored || launch->is_explored;
-            has_equal_writes = has_equal_writes || launch->has_equal_writes;
-            assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
-        }
+    const grout_joined_launch *launch = grout_joined__get_first_launch(joined, kernel);
+    for (; launch != NULL; launch = grout_joined__get_next_launch(joined, launch)) {
+        failing += strcmp(launch->word, "error") == 0;
+        is_explored = is_explored || launch->is_explored;
+        has_equal_writes = has_equal_writes || launch->has_equal_writes;
+        assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
     }
     grout_text_add(out, "  %s schedule%s of ",
                    failing == 0       ? "holds for every"
@@ -511,8 +567,9 @@ void grout_joined__add_summary(const grout_reporter *report, grout_kernel_id ker
     bool all_hold = false, is_incomplete = false, is_invalid = false, differs = false;
     bool is_lowered = false;
     size_t count = grout_joined__count_launches(joined, kernel, &all_hold);
-    for (size_t i = 0; i < joined->found.count; i++) {
-        is_lowered |= joined->found.items[i].kernel == kernel && joined->found.items[i].is_lowered;
+    const grout_joined_item *item = grout_joined__get_first_item(joined, kernel);
+    for (; item != NULL; item = grout_joined__get_next_item(joined, item)) {
+        is_lowered |= item->is_lowered;
     }
     for (size_t i = 0; i < joined->sizes->count; i++) {
         const grout_joined_launch *launch = find_launch(joined, kernel, i);

@@ -8,9 +8,15 @@
 
 struct json_t;
 
+/* What belongs to one kernel, in order: the numbers of the first and the last, from 1. */
+typedef struct grout_joined_list {
+    size_t first, last;
+} grout_joined_list;
+
 /* A finding of one or more sizes, or another diagnostic. */
 typedef struct grout_joined_item {
     grout_kernel_id kernel; /* 0: a diagnostic that is no finding of a run */
+    size_t next;            /* of the same kernel: its number; 0: it is the last */
     uint64_t identity;
     grout_severity severity;
     bool is_limit;         /* it makes the verdict incomplete, not wrong */
@@ -30,6 +36,7 @@ typedef struct grout_joined_item {
 /* One kernel at one size. */
 typedef struct grout_joined_launch {
     grout_kernel_id kernel;
+    size_t next; /* of the same kernel: its number; 0: it is the last */
     size_t size;
     const char *word; /* "error", "incomplete", "warning" or "clean" */
     bool holds;       /* for every schedule */
@@ -42,8 +49,9 @@ typedef struct grout_joined_launch {
 } grout_joined_launch;
 
 typedef struct grout_joined_size {
-    const char *skipped;       /* why it was not run; NULL: it was */
-    grout_not_begun not_begun; /* of its kernels, if it was */
+    const char *skipped;               /* why it was not run; NULL: it was */
+    grout_not_begun not_begun;         /* of its kernels, if it was */
+    size_t first_launch, launch_count; /* they follow each other */
     bool has_error, has_lowered, is_incomplete, is_invalid;
 } grout_joined_size;
 
@@ -53,6 +61,7 @@ typedef struct grout_joined_kernel {
     grout_text proposal;
     grout_text conditions; /* "; inputs %x: ints; fair schedule, lazy timing" */
     uint64_t follow_on;
+    grout_joined_list items, launches;
 } grout_joined_kernel;
 
 typedef struct grout_joined {
@@ -66,7 +75,8 @@ typedef struct grout_joined {
         grout_joined_item *items;
         size_t count, capacity;
     } found;
-    grout_lookup by_identity; /* of kernel and identity: the item, from 1 */
+    grout_joined_list of_file; /* those of no kernel */
+    grout_lookup by_identity;  /* of kernel and identity: the item, from 1 */
     struct {
         grout_joined_launch *items;
         size_t count, capacity;
@@ -82,9 +92,20 @@ void grout_joined__deinit(grout_joined *joined);
 void grout_joined__begin_size(grout_reporter *report, size_t index);
 /* A size that is not run: the verdict is incomplete. why lives as long. */
 void grout_joined__skip_size(grout_reporter *report, size_t index, const char *why);
-/* What grout_report__add_outcome does in a sweep. */
+/* What grout_report__add_outcome does in a sweep: of a kernel of the report's load. */
 void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome);
+/* Adds what a launch of a kernel reached. From here on kernels have their ids of the whole file. */
+void grout_joined__add_reach(grout_joined *joined, grout_kernel_id kernel,
+                             const grout_reach *reach);
+/* Those of a kernel, one after the other; NULL: there is none, or no more. */
+grout_joined_item *grout_joined__get_first_item(const grout_joined *joined, grout_kernel_id kernel);
+grout_joined_item *grout_joined__get_next_item(const grout_joined *joined,
+                                               const grout_joined_item *item);
+const grout_joined_launch *grout_joined__get_first_launch(const grout_joined *joined,
+                                                          grout_kernel_id kernel);
+const grout_joined_launch *grout_joined__get_next_launch(const grout_joined *joined,
+                                                         const grout_joined_launch *launch);
 /* Keeps a diagnostic of the size; false if another size had the same. */
 bool grout_joined__add_diag(grout_reporter *report, const grout_diag *diag);
 /* Whether the kernel came to its end at every size without an error: then what it did not reach is

@@ -35,10 +35,9 @@ static json_t *make_binding(const grout_sizes *sizes, size_t index) {
 static void add_items(const grout_reporter *report, grout_kernel_id kernel, grout_severity severity,
                       bool is_equal) {
     const grout_joined *joined = report->joined;
-    for (size_t i = 0; i < joined->found.count; i++) {
-        grout_joined_item *item = &joined->found.items[i];
-        if (item->kernel != kernel || (item->severity == severity) != is_equal ||
-            !item->is_listed || item->object == NULL) {
+    grout_joined_item *item = grout_joined__get_first_item(joined, kernel);
+    for (; item != NULL; item = grout_joined__get_next_item(joined, item)) {
+        if ((item->severity == severity) != is_equal || !item->is_listed || item->object == NULL) {
             continue;
         }
         json_t *sizes = json_array();
@@ -59,12 +58,11 @@ static void add_items(const grout_reporter *report, grout_kernel_id kernel, grou
 static json_t *make_kernels(const grout_joined *joined, size_t size, bool *holds) {
     json_t *kernels = json_array();
     *holds = false;
-    for (size_t i = 0; i < joined->launches.count; i++) {
-        const grout_joined_launch *launch = &joined->launches.items[i];
-        if (launch->size == size) {
-            *holds = launch->holds && (*holds || json_array_size(kernels) == 0);
-            (void)append(kernels, json_incref(launch->object));
-        }
+    const grout_joined_size *result = &joined->results[size];
+    for (size_t i = 0; i < result->launch_count; i++) {
+        const grout_joined_launch *launch = &joined->launches.items[result->first_launch + i];
+        *holds = launch->holds && (*holds || i == 0);
+        (void)append(kernels, json_incref(launch->object));
     }
     return kernels;
 }

@@ -199,22 +199,28 @@ static void add_banks(const grout_page *page, const json_t *uses, int kernel) {
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* The kernel as it was launched: in a sweep, at the first size. */
-static const json_t *find_launch(const grout_page *page, const json_t *kernel) {
+/* The kernels of a sweep by name, as they were launched at the first size. NULL without memory. */
+static json_t *find_launches(const grout_page *page) {
     size_t i, k;
-    const json_t *size, *launch;
+    json_t *size, *launch, *found = json_object();
+    bool is_good = found != NULL;
     json_array_foreach(json_object_get(page->report, "sweep"), i, size) {
         json_array_foreach(json_object_get(size, "kernels"), k, launch) {
-            if (json_equal(json_object_get(launch, "kernel"), json_object_get(kernel, "kernel"))) {
-                return launch;
-            }
+            const char *name = grout_facts__get_text(launch, "kernel");
+            is_good = is_good && (json_object_get(found, name) != NULL ||
+                                  json_object_set(found, name, launch) == 0);
         }
     }
-    return kernel;
+    if (!is_good) {
+        json_decref(found);
+    }
+    return is_good ? found : NULL;
 }
 
-static void add_kernel(const grout_page *page, const json_t *kernel, int number) {
-    const json_t *launch = find_launch(page, kernel);
+static void add_kernel(const grout_page *page, const json_t *kernel, const json_t *launches,
+                       int number) {
+    const json_t *found = json_object_get(launches, grout_facts__get_text(kernel, "kernel"));
+    const json_t *launch = found == NULL ? kernel : found;
     const json_t *memory = json_object_get(launch, "memory");
     map it = {
         .page = page,
@@ -237,11 +243,14 @@ static void add_kernel(const grout_page *page, const json_t *kernel, int number)
 void grout_page__add_memory(const grout_page *page) {
     size_t i;
     const json_t *kernel;
+    json_t *launches = find_launches(page);
+    page->out->failed |= launches == NULL;
     grout_text_add(page->out, "<section id=\"memory\" aria-labelledby=\"memory-title\">\n"
                               "<h2 id=\"memory-title\">Shared memory</h2>\n");
     json_array_foreach(page->kernels, i, kernel) {
-        add_kernel(page, kernel, (int)i + 1);
+        add_kernel(page, kernel, launches, (int)i + 1);
     }
+    json_decref(launches);
     if (json_array_size(page->kernels) == 0) {
         grout_text_add(page->out, "<p>No kernel was run.</p>\n");
     }

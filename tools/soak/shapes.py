@@ -119,6 +119,16 @@ def kernels(n):
     return "\n".join(kernel(OUT, ["store %y[0], 1"], f"k{i}") for i in range(n))
 
 
+TWO_SIZES = ["--sweep", "N=1,2"]
+
+
+@shape(100000, words={name: TWO_SIZES for name in ("check", "json", "sarif", "github", "html", "verbose")},
+       without=(*OF_ONE_KERNEL, *SEARCHES))
+def swept_kernels(n):
+    """kernels at two sizes"""
+    return "const N = 1\n" + "\n".join(kernel(OUT, ["store %y[0], N"], f"k{i}") for i in range(n))
+
+
 @shape(100000, codes=CODE_1, without=(*OF_ONE_KERNEL, *SEARCHES))
 def kernels_with_findings(n):
     """kernels, each with a race"""

@@ -54,7 +54,8 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "json kernels-with-findings", "sarif kernels-with-findings", "expect expected-races", "check suppressed-races",
          "emit scalar-parameters", "emit kernels", "emit nested-loops", "emit semaphores", "fmt scalars", "verbose kernels",
          "fix kernels", "html kernels-with-findings", "check launched-parameters", "host launched-parameters",
-         "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop", "check chained-products")
+         "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop", "check chained-products",
+         "json swept-kernels")
 SHORT_TIMES = 16
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
 

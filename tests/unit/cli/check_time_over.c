@@ -13,6 +13,17 @@ static const char race[] =
     "const N = 4\n"
     "kernel @calm(%c: out gmem i32[N]) { store %c[0], 1 }\n"
     "kernel @k(%c: out gmem i32[N]) grid(g = 2) { store %c[0], (axis_index g) }\n";
+/* The same in a list, after what may come to no end. */
+static const char listed_race[] =
+    "const N = 4\n"
+    "kernel @calm(%c: inout gmem i32[N]) { store %c[0], 1 }\n"
+    "kernel @k(%c: inout gmem i32[N]) grid(g = 2) { store %c[0], (axis_index g) }\n"
+    "launch @calm(%c)\nlaunch @k(%c)\n";
+/* The same after a kernel that takes its time. */
+static const char slow[] =
+    "const N = 64, G = 64\n"
+    "kernel @calm(%c: inout gmem i32[1]) { for %i in 0..100000 { store %c[0], %i } }\n"
+    "kernel @k(%c: out gmem i32[N]) grid(g = G) { store %c[0], (axis_index g) }\n";
 /* The same, with nothing beside it. */
 static const char one[] =
     "kernel @k(%c: out gmem i32[1]) grid(g = 2) { store %c[0], (axis_index g) }\n";
@@ -28,8 +39,11 @@ static const char rare[] =
 typedef struct jumping_host {
     const char *text;
     const char *jumps_at; /* the words on stderr at which the time is over; NULL: it never is */
+    bool is_interrupted;  /* that is a Ctrl-C instead */
+    bool has_jumped;
     double seconds;
     uint32_t calls_left; /* of the clock, before the time is over; 0: others say when */
+    uint32_t calls;      /* of the clock so far */
     char out[1 << 14], err[1 << 14], schedule[1 << 10];
 } jumping_host;
 
@@ -84,7 +98,8 @@ static bool write_stream(void *payload, grout_stream stream, const char *data, s
     ck_assert_uint_lt(strlen(kept) + size, sizeof host->out);
     memcpy(kept + strlen(kept), data, size);
     if (host->jumps_at != NULL && strstr(host->err, host->jumps_at) != NULL) {
-        host->seconds = 1000;
+        host->has_jumped = true;
+        host->seconds = host->is_interrupted ? host->seconds : 1000;
     }
     return true;
 }
@@ -97,6 +112,7 @@ static bool is_terminal(void *payload, grout_stream stream) {
 
 static double get_seconds(void *payload) {
     jumping_host *host = payload;
+    host->calls++;
     if (host->calls_left > 0 && --host->calls_left == 0) {
         host->seconds = 1000;
     }
@@ -104,8 +120,8 @@ static double get_seconds(void *payload) {
 }
 
 static bool is_interrupted(void *payload) {
-    (void)payload;
-    return false;
+    const jumping_host *host = payload;
+    return host->is_interrupted && host->has_jumped;
 }
 
 static int call(jumping_host *memory, const char *line) {
@@ -138,6 +154,7 @@ static const minimise_case cases[] = {
     {race, "check k.grout --minimise --timeout 10 --schedule random --seed 7", "race",
      "schedule of"},
     {rare, "check k.grout --minimise --timeout 10 --explore", "out-of-bounds", "schedule of"},
+    {listed_race, "check k.grout --minimise --timeout 10", "race", "-D N=1"},
 };
 #define CASE_COUNT (sizeof cases / sizeof cases[0])
 static const char lost_time[] = "before the smallest launch had run again";
@@ -150,6 +167,41 @@ START_TEST(a_report_without_time_is_that_of_the_trial) {
     ck_assert_msg(strstr(host.out, c->code) != NULL, "%s\n%s", host.out, host.err);
     ck_assert_msg(strstr(host.err, c->smallest) != NULL, "%s", host.err);
     ck_assert_msg(strstr(host.err, lost_time) != NULL, "%s", host.err);
+}
+END_TEST
+
+START_TEST(so_is_one_after_an_interrupt) {
+    const minimise_case *c = &cases[_i];
+    jumping_host host = {
+        .text = c->text, .jumps_at = "minimised ", .is_interrupted = true, .seconds = 1};
+    int exit_code = call(&host, c->line);
+    ck_assert_msg(exit_code == 130, "%d\n%s\n%s", exit_code, host.out, host.err);
+    ck_assert_msg(strstr(host.out, c->code) != NULL, "%s\n%s", host.out, host.err);
+    ck_assert_msg(strstr(host.err, lost_time) != NULL, "%s", host.err);
+}
+END_TEST
+
+/* What comes before it in the file has no time any more, and says so. */
+START_TEST(others_of_the_file_are_not_begun) {
+    jumping_host host = {.text = slow, .jumps_at = "minimised ", .seconds = 1};
+    ck_assert_int_eq(call(&host, "check k.grout --minimise --timeout 10"), 1);
+    ck_assert_msg(strstr(host.err, "1 kernel was not begun: @calm; ") != NULL, "%s", host.err);
+    ck_assert_msg(strstr(host.out, "@calm") == NULL, "%s", host.out);
+    ck_assert_msg(strstr(host.out, "@k: error") != NULL, "%s", host.out);
+}
+END_TEST
+
+/* Trials run the kernel that shows the finding and no other, as the readings of the clock tell:
+ * others run once to find it, and once for the report. */
+START_TEST(trials_run_one_kernel) {
+    jumping_host once = {.text = slow, .seconds = 1}, trials = {.text = slow, .seconds = 1};
+    ck_assert_int_eq(call(&once, "check k.grout --timeout 10 --no-explore"), 1);
+    ck_assert_int_eq(call(&trials, "check k.grout --timeout 10 --no-explore --minimise"), 1);
+    ck_assert_msg(strstr(trials.err, "in 7 trials") != NULL, "%s", trials.err);
+    ck_assert_uint_gt(once.calls, 100);
+    const uint32_t most = 3 * once.calls;
+    ck_assert_uint_lt(trials.calls, most);
+    ck_assert_uint_gt(trials.calls, once.calls);
 }
 END_TEST
 
@@ -301,6 +353,9 @@ int main(void) {
     Suite *suite = suite_create("time_over");
     TCase *tcase = tcase_create("time_over");
     tcase_add_loop_test(tcase, a_report_without_time_is_that_of_the_trial, 0, CASE_COUNT);
+    tcase_add_loop_test(tcase, so_is_one_after_an_interrupt, 0, CASE_COUNT);
+    tcase_add_test(tcase, others_of_the_file_are_not_begun);
+    tcase_add_test(tcase, trials_run_one_kernel);
     tcase_add_loop_test(tcase, a_report_with_time_is_of_a_run_of_its_own, 0, CASE_COUNT);
     tcase_add_loop_test(tcase, more_time_finds_no_less, 0, sizeof searches / sizeof searches[0]);
     tcase_add_loop_test(tcase, more_time_finds_no_less_in_long_kernels, 0,
