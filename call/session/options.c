@@ -10,13 +10,13 @@
 #include <string.h>
 
 static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
-#define GROUT_COMMAND(NAME, text_, letter_, least_, most_, arguments_, summary_, description_) \
-    [GROUT_COMMAND_##NAME] = {.text = (text_),                                                 \
-                              .arguments = (arguments_),                                       \
-                              .summary = (summary_),                                           \
-                              .description = (description_),                                   \
-                              .letter = (letter_),                                             \
-                              .least = (least_),                                               \
+#define GROUT_COMMAND(NAME, text_, least_, most_, arguments_, summary_, description_, examples_) \
+    [GROUT_COMMAND_##NAME] = {.text = (text_),                                                   \
+                              .arguments = (arguments_),                                         \
+                              .summary = (summary_),                                             \
+                              .description = (description_),                                     \
+                              .examples = (examples_),                                           \
+                              .least = (least_),                                                 \
                               .most = (most_)},
 #include "options.def"
 };
@@ -32,15 +32,35 @@ static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
 #define KIND_CHOICE   GROUT_OPTION_CHOICE
 #define KIND_SCHEDULE GROUT_OPTION_SCHEDULE_KIND
 
+/* The words of the column COMMANDS. */
+enum {
+#define GROUT_COMMAND(NAME, text, least, most, arguments, summary, description, examples) \
+    NAME = 1u << GROUT_COMMAND_##NAME,
+#include "options.def"
+    ALL = (1u << GROUT_COMMAND_COUNT) - (1u << 1)
+};
+
+/* And of TIMES. */
+enum { ONCE, EACH };
+
 static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
-#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, TOUCHES, help_) \
-    [GROUT_OPTION_##NAME] = {.long_text = (long_),                                    \
-                             .argument = (argument_),                                 \
-                             .commands = (commands_),                                 \
-                             .help = (help_),                                         \
-                             .kind = KIND_##KIND,                                     \
-                             .touches = GROUT_TOUCHES_##TOUCHES,                      \
+#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, COMMANDS, GROUP, TOUCHES, TIMES, help_, \
+                     more_)                                                                        \
+    [GROUT_OPTION_##NAME] = {.long_text = (long_),                                                 \
+                             .argument = (argument_),                                              \
+                             .commands = (COMMANDS),                                               \
+                             .group = GROUT_GROUP_##GROUP,                                         \
+                             .help = (help_),                                                      \
+                             .more = (more_),                                                      \
+                             .kind = KIND_##KIND,                                                  \
+                             .touches = GROUT_TOUCHES_##TOUCHES,                                   \
+                             .is_repeatable = (TIMES) == EACH,                                     \
                              .short_text = (short_)},
+#include "options.def"
+};
+
+static const char *const titles[GROUT_GROUP_COUNT] = {
+#define GROUT_GROUP(NAME, title) [GROUT_GROUP_##NAME] = (title),
 #include "options.def"
 };
 
@@ -67,7 +87,27 @@ const grout_option_info *grout_option__get_info(grout_option_id id) {
 
 bool grout_command__takes(grout_command command, grout_option_id id) {
     GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT);
-    return strchr(options_table[id].commands, grout_command__get_info(command)->letter) != NULL;
+    GROUT_ASSERT(command > GROUT_COMMAND_NONE && command < GROUT_COMMAND_COUNT);
+    return (options_table[id].commands >> command & 1u) != 0;
+}
+
+bool grout_option__is_common(grout_option_id id) {
+    GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT);
+    return options_table[id].commands == ALL;
+}
+
+const char *grout_option_group__get_title(grout_option_group group) {
+    GROUT_ASSERT(group < GROUT_GROUP_COUNT);
+    return titles[group];
+}
+
+void grout_option__describe(grout_option_id id, grout_text *out) {
+    const grout_option_info *info = grout_option__get_info(id);
+    const bool has_more = info->more[0] != '\0';
+    grout_text_add(out, "%s%s%s%s", info->help, has_more ? ". " : "", info->more,
+                   !info->is_repeatable ? ""
+                   : has_more           ? " Repeatable."
+                                        : ". Repeatable.");
 }
 
 grout_command grout_command__find(const char *text) {

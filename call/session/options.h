@@ -7,15 +7,23 @@
 
 typedef enum grout_command {
     GROUT_COMMAND_NONE,
-#define GROUT_COMMAND(NAME, text, letter, least, most, arguments, summary, description) \
+#define GROUT_COMMAND(NAME, text, least, most, arguments, summary, description, examples) \
     GROUT_COMMAND_##NAME,
 #include "options.def"
     GROUT_COMMAND_COUNT
 } grout_command;
 
+/* Options that belong together, in the order of --help. */
+typedef enum grout_option_group {
+#define GROUT_GROUP(NAME, title) GROUT_GROUP_##NAME,
+#include "options.def"
+    GROUT_GROUP_COUNT
+} grout_option_group;
+
 typedef enum grout_option_id {
     GROUT_OPTION_NONE,
-#define GROUT_OPTION(NAME, long, short, KIND, argument, commands, TOUCHES, help) \
+#define GROUT_OPTION(NAME, long, short, KIND, argument, COMMANDS, GROUP, TOUCHES, TIMES, help, \
+                     more)                                                                     \
     GROUT_OPTION_##NAME,
 #include "options.def"
     GROUT_OPTION_COUNT
@@ -46,18 +54,21 @@ typedef enum grout_option_touch {
 
 typedef struct grout_command_info {
     const char *text, *arguments, *summary, *description;
-    char letter;
+    const char *examples; /* lines: what follows "grout", a tab, what it does */
     uint32_t least, most;
 } grout_command_info;
 
 typedef struct grout_option_info {
     const char *long_text; /* NULL: it has the short form only; messages say the long one */
     const char *argument;
-    const char *commands;
-    const char *help;
+    const char *help;  /* in a line */
+    const char *more;  /* what a manual says beside that; "": no more */
+    uint32_t commands; /* that take it: bit 1 << grout_command */
+    grout_option_group group;
     grout_option_kind kind;
     grout_option_touch touches;
-    char short_text; /* 0: it has the long form only */
+    bool is_repeatable; /* each use counts, not the last one alone */
+    char short_text;    /* 0: it has the long form only */
 } grout_option_info;
 
 /* A line of a file that gives options. Whoever calls grout may not know what is in it. */
@@ -91,6 +102,11 @@ const grout_command_info *grout_command__get_info(grout_command command);
 const grout_option_info *grout_option__get_info(grout_option_id id);
 grout_command grout_command__find(const char *text);
 bool grout_command__takes(grout_command command, grout_option_id id);
+/* Whether every command takes it. */
+bool grout_option__is_common(grout_option_id id);
+const char *grout_option_group__get_title(grout_option_group group);
+/* Appends what a manual says of an option: its help, more, and whether it may be repeated. */
+void grout_option__describe(grout_option_id id, grout_text *out);
 /* "--seed", "-D". */
 void grout_option__print_name(grout_option_id id, grout_text *out);
 

@@ -11,6 +11,8 @@
 
 /* Columns of a page, and of the names of options if there is room to put their meaning beside. */
 enum { WIDTH = 96, OPTION_COLUMN = 32, MEANING_MIN = 36, OPTION_INDENT = 6 };
+/* Options of a command that need no headings, as many as one sees at a glance. */
+enum { UNGROUPED_MAX = 12 };
 
 static void add_option_name(grout_text *out, grout_option_id id) {
     const grout_option_info *info = grout_option__get_info(id);
@@ -24,7 +26,8 @@ static void add_option_name(grout_text *out, grout_option_id id) {
 }
 
 static void add_option(grout_text *out, grout_option_id id, size_t width) {
-    grout_text name = {0}, indent = {0};
+    const grout_option_info *info = grout_option__get_info(id);
+    grout_text name = {0}, indent = {0}, help = {0};
     size_t column = width < OPTION_COLUMN + MEANING_MIN ? OPTION_INDENT : OPTION_COLUMN;
     grout_text_add(&name, "  ");
     add_option_name(&name, id);
@@ -35,13 +38,78 @@ static void add_option(grout_text *out, grout_option_id id, size_t width) {
         grout_text_add(out, "%*s", (int)(column - name.size), "");
     }
     grout_text_add(&indent, "%*s", (int)column, "");
-    out->failed |= indent.failed;
+    grout_text_add(&help, "%s%s", info->help, info->is_repeatable ? "; repeatable" : "");
+    out->failed |= indent.failed || help.failed;
     if (!out->failed) {
-        grout_wrap__add(out, grout_option__get_info(id)->help, column, indent.data, width);
+        grout_wrap__add(out, help.data, column, indent.data, width);
     }
     grout_text_add(out, "\n");
     grout_text_free(&name);
     grout_text_free(&indent);
+    grout_text_free(&help);
+}
+
+static uint32_t count_options(grout_command command) {
+    uint32_t count = 0;
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        count += grout_command__takes(command, (grout_option_id)i) ? 1 : 0;
+    }
+    return count;
+}
+
+/* Its options; if they are many, under the titles of their groups, and where more is said. */
+static void add_options(grout_text *out, grout_command command, size_t width) {
+    const bool has_titles = count_options(command) > UNGROUPED_MAX;
+    grout_option_group group = GROUT_GROUP_COUNT;
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        const grout_option_info *info = grout_option__get_info((grout_option_id)i);
+        if (!grout_command__takes(command, (grout_option_id)i)) {
+            continue;
+        }
+        /* --help and --version end the last group. */
+        if (has_titles && info->group != group && !grout_option__is_common((grout_option_id)i)) {
+            grout_text_add(out, "%s%s\n", group == GROUT_GROUP_COUNT ? "" : "\n",
+                           grout_option_group__get_title(info->group));
+            group = info->group;
+        }
+        add_option(out, (grout_option_id)i, width);
+    }
+    if (has_titles) {
+        grout_text_add(out, "\n'man grout-%s' and docs/cli.md say more.\n",
+                       grout_command__get_info(command)->text);
+    }
+}
+
+bool grout_example__read(grout_example *example) {
+    const char *at = example->next;
+    if (*at == '\0') {
+        return false;
+    }
+    example->words = at;
+    example->size = (int)strcspn(at, "\t");
+    example->meaning = at + example->size + 1;
+    example->meaning_size = (int)strcspn(example->meaning, "\n");
+    example->next = example->meaning + example->meaning_size + 1;
+    return true;
+}
+
+/* "  grout check ring.grout    is it right?", or what it does below where there is no room. */
+static void add_examples(grout_text *out, const grout_command_info *info, size_t width) {
+    enum { BEFORE = 8, BETWEEN = 3 };
+    int longest = 0, longest_rest = 0;
+    grout_example at = {.next = info->examples};
+    while (grout_example__read(&at)) {
+        longest = at.size > longest ? at.size : longest;
+        longest_rest = at.meaning_size > longest_rest ? at.meaning_size : longest_rest;
+    }
+    const bool is_beside = (int)width >= BEFORE + longest + BETWEEN + longest_rest;
+    at = (grout_example){.next = info->examples};
+    while (grout_example__read(&at)) {
+        grout_text_add(out, "  grout %.*s%s%*s%.*s\n", at.size, at.words, is_beside ? "" : "\n",
+                       is_beside ? longest + BETWEEN - at.size : OPTION_INDENT, "", at.meaning_size,
+                       at.meaning);
+    }
+    grout_text_add(out, "%s", longest > 0 ? "\n" : "");
 }
 
 static void add_command_help(grout_text *out, grout_command command, size_t width) {
@@ -50,11 +118,8 @@ static void add_command_help(grout_text *out, grout_command command, size_t widt
                    info->arguments[0] == '\0' ? "" : " ", info->arguments);
     grout_wrap__add(out, info->description, 0, "", width);
     grout_text_add(out, "\n\n");
-    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
-        if (strchr(grout_option__get_info((grout_option_id)i)->commands, info->letter) != NULL) {
-            add_option(out, (grout_option_id)i, width);
-        }
-    }
+    add_examples(out, info, width);
+    add_options(out, command, width);
 }
 
 static const char exit_codes[] =
@@ -127,27 +192,42 @@ static void add_cell(grout_text *out, const char *text) {
 }
 
 static void add_markdown_option(grout_text *out, grout_option_id id) {
-    const grout_option_info *info = grout_option__get_info(id);
     const char *separator = "";
-    grout_text name = {0};
-    if (strlen(info->commands) == GROUT_COMMAND_COUNT - 1) {
-        return; /* --help and --version: described above the table */
+    grout_text name = {0}, meaning = {0};
+    if (grout_option__is_common(id)) {
+        return; /* --help and --version: described above the tables */
     }
     add_option_name(&name, id);
     grout_text_add(out, "| `");
     add_cell(out, name.data == NULL ? "" : name.data);
     grout_text_add(out, "` | ");
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        const grout_command_info *command = grout_command__get_info((grout_command)i);
-        if (strchr(info->commands, command->letter) != NULL) {
-            grout_text_add(out, "%s%s", separator, command->text);
+        if (grout_command__takes((grout_command)i, id)) {
+            grout_text_add(out, "%s%s", separator, grout_command__get_info((grout_command)i)->text);
             separator = ", ";
         }
     }
     grout_text_add(out, " | ");
-    add_cell(out, info->help);
+    grout_option__describe(id, &meaning);
+    add_cell(out, meaning.data == NULL ? "" : meaning.data);
     grout_text_add(out, " |\n");
     grout_text_free(&name);
+    grout_text_free(&meaning);
+}
+
+/* A table for each group. */
+static void add_markdown_options(grout_text *out) {
+    grout_option_group group = GROUT_GROUP_COUNT;
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        const grout_option_info *info = grout_option__get_info((grout_option_id)i);
+        if (info->group != group) {
+            grout_text_add(out, "\n### %s\n\n| option | commands | meaning |\n|---|---|---|\n",
+                           grout_option_group__get_title(info->group));
+            group = info->group;
+        }
+        add_markdown_option(out, (grout_option_id)i);
+    }
+    grout_text_add(out, "\n");
 }
 
 /* The rows of the table of generators. */
@@ -365,7 +445,8 @@ static void add_touching(grout_text *out, grout_option_touch touches) {
     const char *separator = "";
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         const grout_option_info *info = grout_option__get_info((grout_option_id)i);
-        if (info->touches == touches && strchr(info->commands, 'c') != NULL) {
+        if (info->touches == touches &&
+            grout_command__takes(GROUT_COMMAND_CHECK, (grout_option_id)i)) {
             grout_text_add(out, "%s`", separator);
             grout_option__print_name((grout_option_id)i, out);
             grout_text_add(out, "`");
@@ -406,12 +487,8 @@ static void add_markdown(grout_text *out) {
         grout_text_add(out, " |\n");
     }
     grout_text_add(out, "\nEvery command also takes `--help` and `--version`. Names of options are "
-                        "written out.\n\n## Options\n\n"
-                        "| option | commands | meaning |\n|---|---|---|\n");
-    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
-        add_markdown_option(out, (grout_option_id)i);
-    }
-    grout_text_add(out, "\n");
+                        "written out.\n\n## Options\n");
+    add_markdown_options(out);
     grout_help__add_chapters(out);
 }
 

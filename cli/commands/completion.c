@@ -66,11 +66,6 @@ static argument_kind get_argument_kind(const grout_command_info *info) {
     return text[0] == '[' && islower((unsigned char)text[1]) ? ARGUMENT_WORD : ARGUMENT_FILES;
 }
 
-static bool takes(grout_command command, grout_option_id id) {
-    return strchr(grout_option__get_info(id)->commands, grout_command__get_info(command)->letter) !=
-           NULL;
-}
-
 /* ---- lists of words ---------------------------------------------------------------------------
  */
 
@@ -131,24 +126,6 @@ static void add_argument_words(grout_text *out, const grout_command_info *info) 
     }
 }
 
-/* Enough of a help text for a line beside an option: without 'with --expect:' before it, and up to
- * the first mark. */
-static const char *get_brief(const char *help, size_t *size_out) {
-    static const char *const ends[] = {"; ", " (", ": ", ", and ", ", with "};
-    const char *colon = strstr(help, ": ");
-    if (strncmp(help, "with ", 5) == 0 && colon != NULL) {
-        help = colon + 2;
-    }
-    *size_out = strlen(help);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        const char *end = strstr(help, ends[i]);
-        if (end != NULL && (size_t)(end - help) < *size_out) {
-            *size_out = (size_t)(end - help);
-        }
-    }
-    return help;
-}
-
 /* Text between single quotes of a shell; marks: characters that get a backslash, quote: how a
  * single quote is written there. */
 static void add_quoted(grout_text *out, const char *text, size_t size, const char *marks,
@@ -161,12 +138,6 @@ static void add_quoted(grout_text *out, const char *text, size_t size, const cha
             grout_text_add_bytes(out, text + i, 1);
         }
     }
-}
-
-static void add_brief(grout_text *out, const char *help, const char *marks, const char *quote) {
-    size_t size;
-    const char *brief = get_brief(help, &size);
-    add_quoted(out, brief, size, marks, quote);
 }
 
 /* ---- bash ---------------------------------------------------------------------------------------
@@ -186,7 +157,7 @@ static void add_bash_names(grout_text *out, grout_option_id id) {
 static void add_bash_pattern(grout_text *out, grout_option_id id, const char *after) {
     const char *separator = "    ";
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        if (takes((grout_command)i, id)) {
+        if (grout_command__takes((grout_command)i, id)) {
             grout_text_add(out, "%s%s:", separator,
                            grout_command__get_info((grout_command)i)->text);
             grout_option__print_name(id, out);
@@ -237,7 +208,7 @@ static void add_bash_command(grout_text *out, grout_command command) {
     const grout_command_info *info = grout_command__get_info(command);
     grout_text_add(out, "    %s)\n        options=\"", info->text);
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
-        if (takes(command, (grout_option_id)i)) {
+        if (grout_command__takes(command, (grout_option_id)i)) {
             add_bash_names(out, (grout_option_id)i);
         }
     }
@@ -369,7 +340,7 @@ static void add_zsh_value(grout_text *out, const grout_option_info *info) {
 
 static void add_zsh_option(grout_text *out, grout_option_id id) {
     const grout_option_info *info = grout_option__get_info(id);
-    const char *repeat = strstr(info->help, "repeatable") != NULL ? "*" : "";
+    const char *repeat = info->is_repeatable ? "*" : "";
     for (int is_long = 0; is_long < 2; is_long++) {
         if (is_long != 0 ? info->long_text == NULL : info->short_text == '\0') {
             continue;
@@ -382,7 +353,7 @@ static void add_zsh_option(grout_text *out, grout_option_id id) {
             grout_text_add(out, "        '%s-%c%s[", repeat, info->short_text,
                            has_value ? "+" : "");
         }
-        add_brief(out, info->help, ZSH_MARKS, ZSH_QUOTE);
+        add_quoted(out, info->help, strlen(info->help), ZSH_MARKS, ZSH_QUOTE);
         grout_text_add(out, "]");
         add_zsh_value(out, info);
         grout_text_add(out, "' \\\n");
@@ -429,7 +400,7 @@ static void add_zsh(grout_text *out) {
         const grout_command_info *info = grout_command__get_info((grout_command)i);
         grout_text_add(out, "_grout_%s() {\n    _arguments -s -S : \\\n", info->text);
         for (int k = 1; k < GROUT_OPTION_COUNT; k++) {
-            if (takes((grout_command)i, (grout_option_id)k)) {
+            if (grout_command__takes((grout_command)i, (grout_option_id)k)) {
                 add_zsh_option(out, (grout_option_id)k);
             }
         }
@@ -483,7 +454,7 @@ static void add_fish_option(grout_text *out, grout_option_id id) {
     const grout_option_info *info = grout_option__get_info(id);
     grout_text_add(out, "complete -c grout -n '__grout_is");
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        if (takes((grout_command)i, id)) {
+        if (grout_command__takes((grout_command)i, id)) {
             grout_text_add(out, " %s", grout_command__get_info((grout_command)i)->text);
         }
     }
@@ -496,7 +467,7 @@ static void add_fish_option(grout_text *out, grout_option_id id) {
     }
     add_fish_value(out, info);
     grout_text_add(out, " -d '");
-    add_brief(out, info->help, FISH_MARKS, FISH_QUOTE);
+    add_quoted(out, info->help, strlen(info->help), FISH_MARKS, FISH_QUOTE);
     grout_text_add(out, "'\n");
 }
 

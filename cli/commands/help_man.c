@@ -218,7 +218,7 @@ static void add_option(page *p, grout_option_id id) {
     if (info->long_text != NULL && info->short_text != '\0') {
         grout_text_add(p->out, "\\fB\\-%c\\fR, ", info->short_text);
     }
-    grout_text name = {0};
+    grout_text name = {0}, meaning = {0};
     grout_option__print_name(id, &name);
     grout_text_add(p->out, "\\fB");
     for (size_t i = 0; i < name.size; i++) {
@@ -230,8 +230,42 @@ static void add_option(page *p, grout_option_id id) {
     }
     grout_text_add(p->out, "\n");
     grout_text_free(&name);
-    add_prose(p, info->help, strlen(info->help));
+    grout_option__describe(id, &meaning);
+    add_prose(p, meaning.data == NULL ? "" : meaning.data, meaning.size);
+    grout_text_free(&meaning);
     end_line(p);
+}
+
+/* Its options, under the titles of their groups. */
+static void add_options(page *p, grout_command command) {
+    grout_option_group group = GROUT_GROUP_COUNT;
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        const grout_option_info *info = grout_option__get_info((grout_option_id)i);
+        if (!grout_command__takes(command, (grout_option_id)i)) {
+            continue;
+        }
+        if (info->group != group) {
+            end_line(p);
+            grout_text_add(p->out, ".SS \"%s\"\n", grout_option_group__get_title(info->group));
+            group = info->group;
+        }
+        add_option(p, (grout_option_id)i);
+    }
+}
+
+/* What each example does, and its words. */
+static void add_examples(page *p, const grout_command_info *info) {
+    grout_example at = {.next = info->examples};
+    while (grout_example__read(&at)) {
+        begin_item(p);
+        grout_text_add(p->out, "\\fBgrout ");
+        for (int i = 0; i < at.size; i++) {
+            add_character(p->out, at.words[i], true);
+        }
+        grout_text_add(p->out, "\\fR\n");
+        add_prose(p, at.meaning, (size_t)at.meaning_size);
+        end_line(p);
+    }
 }
 
 static void add_command_page(page *p, grout_command command) {
@@ -246,12 +280,12 @@ static void add_command_page(page *p, grout_command command) {
     grout_text_add(p->out, "\n");
     add_heading(p, "Description", strlen("Description"));
     add_paragraph(p, info->description);
-    add_heading(p, "Options", strlen("Options"));
-    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
-        if (strchr(grout_option__get_info((grout_option_id)i)->commands, info->letter) != NULL) {
-            add_option(p, (grout_option_id)i);
-        }
+    if (info->examples[0] != '\0') {
+        add_heading(p, "Examples", strlen("Examples"));
+        add_examples(p, info);
     }
+    add_heading(p, "Options", strlen("Options"));
+    add_options(p, command);
     add_heading(p, "Exit status", strlen("Exit status"));
     add_paragraph(p, grout_help__get_exit_codes());
     add_see_also(p, command);

@@ -5,6 +5,14 @@
 
 #include "options.h"
 
+/* An example of a command: the words after "grout", and what they do. next: the first of them. */
+typedef struct grout_example {
+    const char *next, *words, *meaning;
+    int size, meaning_size;
+} grout_example;
+/* The next one; false: there is none. */
+bool grout_example__read(grout_example *example);
+
 /* Parts of the help that other pages show too (cmd_help.c): the exit codes as lines of text, and
  * the chapters of docs/cli.md after its options, in Markdown. */
 const char *grout_help__get_exit_codes(void);

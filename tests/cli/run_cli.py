@@ -220,6 +220,7 @@ def test_help(folder):
         assert text == run("help", *([command] if command else [])).out
         assert text == run(*words[:-1], "-h").expect(0, None, "").out
         assert max(map(len, text.split("\n"))) <= 100, f"a line of the help of '{command}' is too long"
+        assert text.count("\n") <= 80, f"the help of '{command}' is longer than two screens"
         path = os.path.join(HERE, "help", f"{command or 'grout'}.txt")
         compare_page(path, text)
 

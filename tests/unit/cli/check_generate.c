@@ -109,13 +109,16 @@ END_TEST
 
 /* The help of --input is a text of its own: it names each generator. */
 START_TEST(test_help) {
-    const char *help = grout_option__get_info(GROUT_OPTION_INPUT)->help;
+    grout_text help = {0};
+    grout_option__describe(GROUT_OPTION_INPUT, &help);
     for (int kind = 0; kind < GROUT_GENERATOR_VALUE; kind++) {
         grout_text form = {0};
         grout_generator_print_form((grout_generator_kind)kind, &form);
-        ck_assert_msg(strstr(help, form.data) != NULL, "no '%s' in '%s'", form.data, help);
+        ck_assert_msg(strstr(help.data, form.data) != NULL, "no '%s' in '%s'", form.data,
+                      help.data);
         grout_text_free(&form);
     }
+    grout_text_free(&help);
 }
 END_TEST
 
