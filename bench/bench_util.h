@@ -3,7 +3,7 @@
 #ifndef GROUT_BENCH_UTIL_H
 #define GROUT_BENCH_UTIL_H
 
-#include <grout/grout.h>
+#include "grout-internal/grout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* advice.c - tries a launch without parts of its synchronisation.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/advice.h"
+#include "grout-internal/advice.h"
 
 #include "array.h"
 #include "arrays.h"

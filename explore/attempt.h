@@ -6,8 +6,8 @@
 #include "arrays.h"
 #include "trace.h"
 
-#include "grout/equal.h"
-#include "grout/explore.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/explore.h"
 
 /* What all attempts of an exploration have in common. */
 typedef struct grout_attempts {

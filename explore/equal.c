@@ -1,6 +1,6 @@
 /* equal.c - runs a launch again to learn whether racing writes leave the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/equal.h"
+#include "grout-internal/equal.h"
 
 #include "alloc.h"
 #include "arrays.h"

@@ -1,6 +1,6 @@
 /* explore.c - runs the schedules of a launch that may end otherwise.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/explore.h"
+#include "grout-internal/explore.h"
 
 #include "ahead.h"
 #include "array.h"
@@ -8,7 +8,7 @@
 #include "invariant.h"
 #include "orders.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 #include <string.h>
 

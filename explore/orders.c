@@ -3,7 +3,7 @@
 #include "orders.h"
 
 #include "alloc.h"
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 #include <string.h>
 

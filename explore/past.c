@@ -1,6 +1,6 @@
 /* past.c - what the launches of a list hand on from one to the next.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/past.h"
+#include "grout-internal/past.h"
 
 #include "alloc.h"
 #include "array.h"

@@ -11,7 +11,7 @@
  */
 #include "rivals.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "hash.h"
 
 /* More pairs than anybody has to wait for: some seconds. */

@@ -1,8 +1,8 @@
 /* second_look.c - what a check explores by itself.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/explore.h"
+#include "grout-internal/explore.h"
 
-#include "grout/past.h"
+#include "grout-internal/past.h"
 
 #include "alloc.h"
 #include "orders.h"

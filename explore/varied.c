@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "hash.h"
 
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef GROUT_COPY_SIDES_H
 #define GROUT_COPY_SIDES_H
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include "bound.h"
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "generate.h"
 
+#include "grout/text.h"
+
 #include "bound.h"
 #include "float_env.h"
 #include "invariant.h"

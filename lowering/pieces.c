@@ -10,7 +10,7 @@
  */
 #include "bound.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #define PIECE_MAX 16
 #define PIECE_MIN 4

@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "invariant.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 /* Calls visit for the results of an op and the arguments of its blocks. */
 typedef void visit_value(grout_layout_inference *inf, grout_value_id value);

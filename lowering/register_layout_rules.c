@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "register_layouts.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #define ACCUMULATOR_BYTES 4 /* of what a reduction passes on: i32, u32, f32 */
 

@@ -5,7 +5,7 @@
 #ifndef GROUT_TMA_BOX_H
 #define GROUT_TMA_BOX_H
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #define GROUT_TMA_RANK_MAX 5
 #define GROUT_TMA_BOX_MAX  256 /* elements of a dimension */

@@ -5,7 +5,7 @@
 #ifndef GROUT_TMA_EXPAND_H
 #define GROUT_TMA_EXPAND_H
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 /* Counts, if the array is 'packed', distances in GMEM and the bytes of a box, as a barrier does, by
  * the bits of an element. Any other plan stays as it is. */

@@ -34,7 +34,7 @@
 #include "type.h"
 #include "view_digits.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #ifndef GROUT_TMA_STARTS_H
 #define GROUT_TMA_STARTS_H
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 /* A copy of a bound module, its loops and parts planned. */
 typedef struct grout_tma_starts {

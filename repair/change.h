@@ -5,7 +5,7 @@
 
 #include "text_lines.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 typedef enum grout_change_kind {
     GROUT_CHANGE_INSERT,  /* text on lines of its own, before or after the line */

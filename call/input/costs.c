@@ -7,7 +7,7 @@
  */
 #include "costs.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 

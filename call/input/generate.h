@@ -3,7 +3,7 @@
 #ifndef GROUT_CALL_GENERATE_H
 #define GROUT_CALL_GENERATE_H
 
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 
 /* Reads "ints", "randn:7", "uniform:7:-1:1", "2.5", ...; false if text is none of them. */
 bool grout_generator_read(const char *text, grout_generator *out);

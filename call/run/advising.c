@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "stage.h"
 
-#include "grout/advice.h"
+#include "grout-internal/advice.h"
 #include "grout/gpu.h"
 
 /* What the callback of a search goes by. */

@@ -7,9 +7,9 @@
 #include "progress.h"
 #include "reach.h"
 
-#include "grout/equal.h"
-#include "grout/explore.h"
-#include "grout/past.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/explore.h"
+#include "grout-internal/past.h"
 
 typedef struct grout_launch_settings {
     grout_schedule schedule;

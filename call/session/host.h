@@ -8,7 +8,7 @@
 #ifndef GROUT_CALL_HOST_H
 #define GROUT_CALL_HOST_H
 
-#include "grout/grout.h"
+#include "grout-internal/grout.h"
 
 #include "output_file.h"
 

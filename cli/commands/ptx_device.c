@@ -5,7 +5,7 @@
 
 #include "progress.h"
 
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "grout/ptx.h"
 
 #include <jansson.h>

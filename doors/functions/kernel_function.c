@@ -10,8 +10,8 @@
 #include "signature.h"
 #include "type.h"
 
-#include "grout/equal.h"
-#include "grout/race.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/race.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "contents.h"
 
 #include "alloc.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "invariant.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 

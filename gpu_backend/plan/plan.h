@@ -9,6 +9,7 @@
 #define GROUT_GPU_PLAN_H
 
 #include "grout-internal/register_layout.h"
+#include "grout-internal/verify.h"
 #include "grout/gpu.h"
 
 #define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */

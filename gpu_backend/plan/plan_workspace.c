@@ -4,7 +4,7 @@
 #include "planning.h"
 
 #include "array.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 
 static bool add_workspace(grout_gpu_planning *walk, const grout_gpu_workspace *workspace) {
     grout_gpu_plan *plan = walk->plan;

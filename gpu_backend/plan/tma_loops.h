@@ -5,7 +5,7 @@
 
 #include "grout/diag.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 /* Why a planned copy has more than one panel or band, as a sentence without a stop, and what to
  * write instead. */

@@ -3,7 +3,7 @@
 #include "kernel.h"
 
 #include "alloc.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "invariant.h"
 #include "launch_child.h"
 #include "planned.h"

@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "fields.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "invariant.h"
 
 #include <inttypes.h>

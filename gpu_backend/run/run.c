@@ -3,7 +3,7 @@
 #include "run.h"
 
 #include "fields.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "hangs.h"
 #include "invariant.h"
 #include "launch.h"

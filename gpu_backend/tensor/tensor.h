@@ -6,7 +6,7 @@
 #ifndef GROUT_GPU_TENSOR_H
 #define GROUT_GPU_TENSOR_H
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include "emit_ops.h"
 #include "emitter.h"

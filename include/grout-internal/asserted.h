@@ -3,7 +3,7 @@
 #ifndef GROUT_INTERNAL_ASSERTED_H
 #define GROUT_INTERNAL_ASSERTED_H
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,9 +3,9 @@
 #ifndef GROUT_INTERNAL_WORDS_H
 #define GROUT_INTERNAL_WORDS_H
 
-#include "grout/explore.h"
+#include "grout-internal/explore.h"
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -161,6 +161,7 @@ typedef struct grout_text {
     const grout_allocator *allocator; /* alloc.h; NULL: libc. To be set before anything is added */
 } grout_text;
 
+/* Add formatted text, or bytes as they are; free the text. */
 GROUT_API void grout_text_add(grout_text *text, const char *format, ...) GROUT_PRINTF(2, 3);
 GROUT_API void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size);
 GROUT_API void grout_text_free(grout_text *text);

@@ -13,7 +13,7 @@
 #ifndef GROUT_GPU_H
 #define GROUT_GPU_H
 
-#include "grout/verify.h"
+#include "grout/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,10 +112,15 @@ typedef struct grout_binary {
     char *log; /* what NVRTC and ptxas said; owned, may be "" */
 } grout_binary;
 
+/* Compiles CUDA C++, as grout_emit_cuda writes it, with NVRTC. kernel_name: of the kernel whose
+ * registers the binary names. False: reasons in diags (nvrtc-missing, nvrtc-failed), and nothing is
+ * to be freed. */
 GROUT_API bool grout_compile_cuda(const char *source, const char *kernel_name,
                                   grout_binary_kind kind, const grout_nvrtc_options *options,
                                   grout_binary *binary_out, grout_diags *diags);
+/* Frees what a binary holds, and leaves it empty. */
 GROUT_API void grout_binary_free(grout_binary *binary);
+
 /* What a kernel takes of an SM. */
 typedef struct grout_resources {
     int32_t registers;   /* of a lane, at the kernel's entry; -1 unknown */

@@ -6,26 +6,19 @@
 #ifndef GROUT_GROUT_H
 #define GROUT_GROUT_H
 
-#include "grout/advice.h"
 #include "grout/alloc.h"
 #include "grout/binding.h"
 #include "grout/build.h"
 #include "grout/check.h"
 #include "grout/diag.h"
-#include "grout/equal.h"
-#include "grout/explore.h"
 #include "grout/function.h"
-#include "grout/generate.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
 #include "grout/ir.h"
 #include "grout/observe.h"
-#include "grout/past.h"
 #include "grout/ptx.h"
-#include "grout/race.h"
 #include "grout/report.h"
 #include "grout/text.h"
-#include "grout/verify.h"
 #include "grout/xla.h"
 
 #define GROUT_VERSION "0.1.0"

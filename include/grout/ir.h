@@ -400,6 +400,7 @@ typedef struct grout_view {
 
 typedef struct grout_module grout_module;
 
+/* NULL is allowed. */
 GROUT_API void grout_module_free(grout_module *module);
 /* What the module was made with (alloc.h); NULL: libc. */
 GROUT_API const grout_allocator *grout_module_get_allocator(const grout_module *module);
@@ -434,6 +435,7 @@ GROUT_API uint32_t grout_module_get_object_count(const grout_module *module);
 GROUT_API uint32_t grout_module_get_block_count(const grout_module *module);
 GROUT_API uint32_t grout_module_get_expr_count(const grout_module *module);
 
+/* A kernel, by an id from 1; it belongs to the module. */
 GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module,
                                                       grout_kernel_id id);
 /* The launch list: counts include entry 0, as above. */
@@ -532,6 +534,7 @@ typedef struct grout_argument {
 
 /* ---- bound modules only ---------------------------------------------------------------------- */
 
+/* The type of a value; it belongs to the module. */
 GROUT_API const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id);
 /* The type of a value, of a constant (it follows from the op's other operands), or of an indexed
  * reference. */

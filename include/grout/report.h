@@ -22,6 +22,7 @@ typedef enum grout_report_form {
     GROUT_REPORT_FACTS
 } grout_report_form;
 
+/* NULL is allowed. */
 GROUT_API void grout_report_free(grout_report *report);
 
 /* "clean", "warning", "error", "incomplete" or "invalid": docs/report_schema.md. */

@@ -56,6 +56,21 @@ GROUT_API void grout_name_print(const grout_module *module, grout_string_id name
 /* Appends a constant expression. */
 GROUT_API void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out);
 
+/*
+ * Checks every rule of every kernel of a bound module: spaces, directions, transforms, TMA boxes,
+ * barriers, launch, SMEM budget. Goes on after a fault. True if there is no error; warnings may
+ * have been added. arch: the rules of which hardware; GROUT_ARCH_OWN: of each kernel's own. Another
+ * one than a kernel says is a warning, and counts.
+ */
+GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
+
+/* Fills the data of a parameter of a bound and verified module with what it holds unless the caller
+ * brings something else: what its init(..) says, 'ints' if it has none. data: the bytes of the
+ * array (grout_object_get_layout), or of one element for a scalar. Not of an 'out' array, which
+ * starts without values. */
+GROUT_API void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel,
+                                        uint32_t index, void *data);
+
 #ifdef __cplusplus
 }
 #endif

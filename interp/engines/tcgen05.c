@@ -19,7 +19,7 @@
 #include "sparse.h"
 #include "wgmma.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "tcgen05.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <string.h>
 

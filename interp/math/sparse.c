@@ -7,7 +7,7 @@
 
 #include "loops.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <math.h>
 #include <string.h>

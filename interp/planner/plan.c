@@ -7,7 +7,7 @@
 #include "pages.h"
 #include "planner.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "planner.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <string.h>
 

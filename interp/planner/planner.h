@@ -11,7 +11,7 @@
 #include "goes_on.h"
 #include "pulse.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 /* Free bytes of the registers. */
 typedef struct grout_span {

@@ -15,7 +15,7 @@
 #include "convert.h"
 #include "float_env.h"
 
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define GROUT_IR_WGMMA_H
 
 #include "bound.h"
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #define GROUT_WGMMA_ROWS        64 /* of the accumulator, of one instruction */
 #define GROUT_WGMMA_COLUMN_STEP 8

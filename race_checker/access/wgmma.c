@@ -13,7 +13,7 @@
 #include "alloc.h"
 #include "hash.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <string.h>
 

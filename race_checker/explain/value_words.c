@@ -2,7 +2,7 @@
  * run without the checker says them too. SPDX-License-Identifier: Apache-2.0 */
 #include "sentences.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "grout/text.h"
 
 #include <inttypes.h>

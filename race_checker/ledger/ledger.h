@@ -9,7 +9,7 @@
 
 #include "release.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 struct grout_ledger {
     grout_observer observer;

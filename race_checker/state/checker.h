@@ -19,7 +19,7 @@
 #include "state.h"
 #include "sync_state.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 /*
  * Where the bytes of an object lie: plane of a shadow, and offset in it. An accumulator,

@@ -6,7 +6,7 @@
 #include "array.h"
 #include "lookup.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 struct grout_reporter;
 

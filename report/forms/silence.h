@@ -7,7 +7,7 @@
 #include "lookup.h"
 #include "session.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 /* One rule: which findings it silences, and why. */
 typedef struct grout_allowance {

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { COUNT = 256, BLOCK = 128 };
 
@@ -53,39 +54,34 @@ static grout_module *build_add_one(grout_diags *diags) {
     return grout_builder_finish(b, diags);
 }
 
-/* Runs the kernel with the checker watching. */
-static bool run_checked(const grout_module *bound, float *x, float *y, grout_diags *diags) {
-    grout_argument arguments[2] = {{x, COUNT * sizeof *x}, {y, COUNT * sizeof *y}};
-    grout_checker *checker = grout_checker_new(NULL, diags);
-    if (checker == NULL) {
+/* Runs the kernel with the checker watching: whether it is clean. */
+static bool run_checked(grout_module *module, float *x, float *y, grout_diags *diags) {
+    const grout_array in = {GROUT_DTYPE_F32, 1, {COUNT}, x},
+                      out = {GROUT_DTYPE_F32, 1, {COUNT}, NULL};
+    const size_t size = COUNT * sizeof *x;
+    grout_check *check = grout_check_new("consumer.c", "", 0);
+    if (check == NULL) {
         return false;
     }
-    grout_launch launch = {.module = bound,
-                           .kernel = grout_module_find_kernel(bound, "add_one_smem"),
-                           .arguments = arguments,
-                           .argument_count = 2,
-                           .track_undefined = true,
-                           .observers = {grout_checker_get_observer(checker)},
-                           .observer_count = 1};
-    grout_machine *machine = grout_machine_new(&launch, diags);
-    bool ok = machine != NULL && grout_machine_run(machine, 0, diags) == GROUT_RUN_DONE &&
-              grout_checker_get_summary(checker, false).verdict == GROUT_VERDICT_CLEAN;
-    grout_machine_free(machine);
-    grout_checker_free(checker);
+    grout_check_use_module(check, module);
+    bool ok = grout_check_give_array(check, "x", &in, size, NULL) &&
+              grout_check_give_array(check, "y", &out, size, y);
+    grout_report *report = ok ? grout_check_run(check, diags) : NULL;
+    ok = report != NULL && strcmp(grout_report_get_verdict(report), "clean") == 0;
+    grout_report_free(report);
+    grout_check_free(check);
     return ok;
 }
 
 int main(void) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = build_add_one(diags);
-    grout_module *bound = module != NULL ? grout_module_bind(module, NULL, 0, diags) : NULL;
-    bool ok = bound != NULL && grout_verify(bound, GROUT_ARCH_SM_90A, diags);
     float x[COUNT], y[COUNT];
 
     for (int i = 0; i < COUNT; i++) {
         x[i] = (float)i;
     }
-    ok = ok && run_checked(bound, x, y, diags);
+    bool ok = module != NULL && run_checked(module, x, y, diags);
     for (int i = 0; ok && i < COUNT; i++) {
         ok = y[i] == x[i] + 1.0f;
     }
@@ -100,7 +96,6 @@ int main(void) {
     }
     puts(ok ? "clean, and every element is right" : "FAILED");
     grout_text_free(&text);
-    grout_module_free(bound);
     grout_module_free(module);
     grout_diags_free(diags);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -10,8 +10,8 @@
  */
 #include "edges.h"
 
+#include "grout-internal/verify.h"
 #include "grout/text.h"
-#include "grout/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

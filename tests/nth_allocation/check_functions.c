@@ -2,8 +2,8 @@
  * failing, for every n: the right outputs and true, or false and a reason.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
+#include "grout-internal/grout.h"
 #include "grout/function.h"
-#include "grout/grout.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * Allocations fail from the checker's making to its report only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
-#include "grout/equal.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 #include "grout/text.h"
 
 #include <check.h>

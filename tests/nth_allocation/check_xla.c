@@ -2,7 +2,7 @@
  * right outputs, or an error of the runtime or a reason.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
-#include "grout/grout.h"
+#include "grout-internal/grout.h"
 #include "tests/unit/xla/fake_xla.h"
 
 #include <check.h>

@@ -19,10 +19,10 @@
 #include "prints.h"
 #include "reference.h"
 
+#include "grout-internal/race.h"
+#include "grout-internal/verify.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 #include "grout/text.h"
-#include "grout/verify.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -16,10 +16,10 @@
 #include "draw.h"
 #include "oracle.h"
 
+#include "grout-internal/race.h"
+#include "grout-internal/verify.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 #include "grout/text.h"
-#include "grout/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "wgmma.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "grout/text.h"
+
 #include "alloc.h"
 #include "goes_on.h"
 

@@ -4,7 +4,7 @@
 #define GROUT_IR_VERIFYING_H
 
 #include "bound.h"
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 #include "thread_value.h"
 
 /* A bound module being verified, one kernel at a time. */

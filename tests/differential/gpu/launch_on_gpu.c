@@ -9,7 +9,7 @@
  * launched ROUNDS times on each in turn, so that launches of one kernel overlap.
  */
 #include "gpu_backend/run/driver.h"
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
 #include "grout/text.h"

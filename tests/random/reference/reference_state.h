@@ -7,7 +7,7 @@
 
 #include "reference.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 
 typedef reference_number num;
 

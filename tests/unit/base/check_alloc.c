@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
 #include "base/heap.h"
+#include "grout-internal/advice.h"
+#include "grout-internal/explore.h"
 #include "grout-internal/register_layout.h"
-#include "grout/advice.h"
 #include "grout/build.h"
-#include "grout/explore.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
 #include "tests/nth_allocation/kernel_files.h"

@@ -1,6 +1,6 @@
 /* check_advice.c - advice: what a launch does not need is found, what it needs is not.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/advice.h"
+#include "grout-internal/advice.h"
 #include "grout/gpu.h"
 
 #include "tests/unit/support/bind_text.h"

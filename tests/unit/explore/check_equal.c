@@ -1,8 +1,8 @@
 /* check_equal.c - races of two writes: which inputs the second run has, what it keeps, and what is
  * not judged.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/equal.h"
-#include "grout/generate.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/generate.h"
 
 #include "tests/unit/support/bind_text.h"
 

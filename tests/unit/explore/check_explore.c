@@ -1,7 +1,7 @@
 /* check_explore.c - exploration: what is certified at once, what needs more schedules, replay,
  * smaller schedules.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/explore.h"
+#include "grout-internal/explore.h"
 
 #include "tests/unit/support/bind_text.h"
 

@@ -1,7 +1,7 @@
 /* check_kernel_function.c - kernels as C functions: what they compute, what they refuse.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/race.h"
 #include "grout/function.h"
-#include "grout/race.h"
 
 #include "tests/unit/support/bind_text.h"
 

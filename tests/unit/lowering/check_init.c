@@ -1,6 +1,6 @@
 /* check_init.c - what init(..) puts into parameters and scratch, and how it is shown.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/generate.h"
+#include "grout-internal/generate.h"
 #include "tests/unit/support/bind_text.h"
 
 /* An init after a parameter of four elements. */

@@ -7,7 +7,7 @@
  * clocks and phases as the interpreter does and never blocks: a wait for a phase whose arrivals are
  * not in fails the test. Findings come out as "code line[/line]", in order, joined by commas.
  */
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "grout/text.h"
 
 #include <check.h>

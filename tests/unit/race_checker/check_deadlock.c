@@ -4,7 +4,7 @@
  */
 #include "race_checker/source/statement.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "grout/text.h"
 
 #include <check.h>

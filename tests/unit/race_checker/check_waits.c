@@ -11,7 +11,7 @@
 #include "tests/unit/support/run_kernel.h"
 #include "wait_questions.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 #include <ctype.h>
 #include <inttypes.h>

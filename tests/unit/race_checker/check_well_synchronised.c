@@ -3,7 +3,7 @@
  * to this schedule, and what is said of it. Every op of a row's kernel is reported to have run,
  * unless the row says none. SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "grout/text.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
 #ifndef GROUT_TESTS_IN_PLACE_ORDER_H
 #define GROUT_TESTS_IN_PLACE_ORDER_H
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 /* By severity, place, code and related place. */
 static inline int compare_findings(const grout_finding *a, const grout_finding *b) {

@@ -12,7 +12,7 @@
 
 #include "in_place_order.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 #include "grout/text.h"
 
 #include <check.h>

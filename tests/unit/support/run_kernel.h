@@ -6,9 +6,9 @@
 #ifndef GROUT_TESTS_RUN_KERNEL_H
 #define GROUT_TESTS_RUN_KERNEL_H
 
+#include "grout-internal/verify.h"
 #include "grout/interp.h"
 #include "grout/text.h"
-#include "grout/verify.h"
 
 #include <check.h>
 #include <stdio.h>

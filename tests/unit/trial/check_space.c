@@ -7,7 +7,7 @@
 #include "interp/state/machine.h"
 #include "tests/unit/support/run_kernel.h"
 
-#include "grout/race.h"
+#include "grout-internal/race.h"
 
 #include <math.h>
 

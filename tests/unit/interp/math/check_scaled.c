@@ -6,8 +6,8 @@
 #include "interp/math/scaled.h"
 #include "tests/unit/support/often.h"
 
+#include "grout-internal/verify.h"
 #include "grout/num.h"
-#include "grout/verify.h"
 
 #include <check.h>
 #include <math.h>

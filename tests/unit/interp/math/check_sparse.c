@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/sparse.h"
 
-#include "grout/verify.h"
+#include "grout-internal/verify.h"
 #include "tests/unit/support/run_kernel.h"
 
 enum { M = 64, N = 8, KEPT = 64, DEPTH = 2 * KEPT, GROUPS = 4 };

@@ -13,8 +13,8 @@
 #ifndef GROUT_ADVICE_H
 #define GROUT_ADVICE_H
 
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,9 +53,9 @@ typedef struct grout_advice_options {
  * observers and skipped; its arrays are restored before each run and hold the launch's own result
  * afterwards. False: reasons in diags. Deinit even then.
  */
-GROUT_API bool grout_advise(const grout_launch *launch, const grout_advice_options *options,
-                            grout_advice_list *out, grout_diags *diags);
-GROUT_API void grout_advice_list_deinit(grout_advice_list *list);
+bool grout_advise(const grout_launch *launch, const grout_advice_options *options,
+                  grout_advice_list *out, grout_diags *diags);
+void grout_advice_list_deinit(grout_advice_list *list);
 
 #ifdef __cplusplus
 }

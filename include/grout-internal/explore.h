@@ -11,8 +11,8 @@
 #ifndef GROUT_EXPLORE_H
 #define GROUT_EXPLORE_H
 
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,14 +72,14 @@ typedef struct grout_exploration {
  * each schedule; afterwards they hold what the last witness wrote. False: reasons in diags. Deinit
  * even then.
  */
-GROUT_API bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
-                             grout_exploration *out, grout_diags *diags);
+bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
+                   grout_exploration *out, grout_diags *diags);
 /* Whether its verdict is that of every schedule: all were covered, not interleavings alone, and all
  * of them fail or none. */
-GROUT_API bool grout_exploration_holds(const grout_exploration *exploration);
+bool grout_exploration_holds(const grout_exploration *exploration);
 /* The same of every interleaving of its atomics and tests. */
-GROUT_API bool grout_exploration_holds_for_interleavings(const grout_exploration *exploration);
-GROUT_API void grout_exploration_deinit(grout_exploration *exploration);
+bool grout_exploration_holds_for_interleavings(const grout_exploration *exploration);
+void grout_exploration_deinit(grout_exploration *exploration);
 
 /*
  * What a check does by itself where its verdict would be about one schedule, and tests, atomics or
@@ -95,24 +95,22 @@ typedef struct grout_second_look grout_second_look;
 /* Keeps what the launch may overwrite. Module, arguments' data and what else the launch points to
  * are borrowed until it is freed; its observers and print hear nothing. options: strict_fences and
  * are_given count. NULL without memory. */
-GROUT_API grout_second_look *grout_second_look_new(const grout_launch *launch,
-                                                   const grout_explore_options *options,
-                                                   grout_diags *diags);
+grout_second_look *grout_second_look_new(const grout_launch *launch,
+                                         const grout_explore_options *options, grout_diags *diags);
 /* After a run that came to its end. *has_looked_out: there was a reason; then deinit out, whose
  * first witness is the run once more. False: reasons in diags. */
-GROUT_API bool grout_second_look_run(grout_second_look *look, const grout_checker *checker,
-                                     const grout_run_stats *stats, grout_exploration *out,
-                                     bool *has_looked_out, grout_diags *diags);
-GROUT_API void grout_second_look_free(grout_second_look *look);
+bool grout_second_look_run(grout_second_look *look, const grout_checker *checker,
+                           const grout_run_stats *stats, grout_exploration *out,
+                           bool *has_looked_out, grout_diags *diags);
+void grout_second_look_free(grout_second_look *look);
 
 /*
  * Makes the decisions of a failing schedule as short and as near to the fair schedule as they get
  * while a finding of this identity stays (delta debugging, Zeller and Hildebrandt, TSE 2002).
  * Changes decisions in place. False: reasons in diags.
  */
-GROUT_API bool grout_minimise_schedule(const grout_launch *launch,
-                                       const grout_explore_options *options, uint64_t identity,
-                                       grout_decisions *decisions, grout_diags *diags);
+bool grout_minimise_schedule(const grout_launch *launch, const grout_explore_options *options,
+                             uint64_t identity, grout_decisions *decisions, grout_diags *diags);
 
 #ifdef __cplusplus
 }

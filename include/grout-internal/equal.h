@@ -14,8 +14,8 @@
 #ifndef GROUT_EQUAL_H
 #define GROUT_EQUAL_H
 
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,8 +28,8 @@ typedef struct grout_writes_judge grout_writes_judge;
  * and payload of the launch are borrowed until the judge is freed. are_given: by parameter, whether
  * somebody chose its contents; NULL: all were. It is copied. NULL without memory.
  */
-GROUT_API grout_writes_judge *grout_writes_judge_new(const grout_launch *launch,
-                                                     const bool *are_given, grout_diags *diags);
+grout_writes_judge *grout_writes_judge_new(const grout_launch *launch, const bool *are_given,
+                                           grout_diags *diags);
 /*
  * After it: if two writes race in what the checker has found, runs the launch again on copies, with
  * its inputs, and then with others. Floats are randn then, whoever gave them. Integers that nobody
@@ -37,12 +37,11 @@ GROUT_API grout_writes_judge *grout_writes_judge_new(const grout_launch *launch,
  * that run has other errors or does not come to the race, integers stay as they are. False: reasons
  * in diags; the findings are then as they were.
  */
-GROUT_API bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker,
-                                      grout_diags *diags);
+bool grout_writes_judge_run(grout_writes_judge *judge, grout_checker *checker, grout_diags *diags);
 /* The same for another run of the launch, by what was learnt of the first: nothing runs. A race
  * that the first did not have stays an error. */
-GROUT_API bool grout_writes_judge_apply(const grout_writes_judge *judge, grout_checker *checker);
-GROUT_API void grout_writes_judge_free(grout_writes_judge *judge);
+bool grout_writes_judge_apply(const grout_writes_judge *judge, grout_checker *checker);
+void grout_writes_judge_free(grout_writes_judge *judge);
 
 #ifdef __cplusplus
 }

@@ -103,41 +103,38 @@ typedef struct grout_checker grout_checker;
 typedef struct grout_ledger grout_ledger;
 
 /* allocator: alloc.h; NULL: libc. NULL without memory. */
-GROUT_API grout_ledger *grout_ledger_new(const grout_allocator *allocator, grout_diags *diags);
-GROUT_API void grout_ledger_free(grout_ledger *ledger);
+grout_ledger *grout_ledger_new(const grout_allocator *allocator, grout_diags *diags);
+void grout_ledger_free(grout_ledger *ledger);
 /* To be put into grout_launch.observers; borrowed from the ledger. */
-GROUT_API const grout_observer *grout_ledger_get_observer(grout_ledger *ledger);
+const grout_observer *grout_ledger_get_observer(grout_ledger *ledger);
 /*
  * Sets what of the earlier launches comes before the start of the launch after them, and before its
  * griddepcontrol_wait, from their ledgers. All launches of the list that may still run then, oldest
  * first: each but the first depends on the one before it.
  */
-GROUT_API void grout_ledger_order(grout_earlier_launch *earlier, uint32_t count);
+void grout_ledger_order(grout_earlier_launch *earlier, uint32_t count);
 /* Whether the launch has released anything to the next one (griddepcontrol_launch_dependents with
  * order(release)). */
-GROUT_API bool grout_ledger_hands_on(const grout_ledger *ledger);
+bool grout_ledger_hands_on(const grout_ledger *ledger);
 /*
  * Copies those bytes of a parameter's array from old that the earlier launch has written, and that
  * the later one need not see when it begins. Both are as large as the array. False without memory.
  */
-GROUT_API bool grout_ledger_keep_unseen(const grout_earlier_launch *earlier, uint32_t param,
-                                        const void *old, void *bytes);
+bool grout_ledger_keep_unseen(const grout_earlier_launch *earlier, uint32_t param, const void *old,
+                              void *bytes);
 
 /* A checker for one launch; options may be NULL. NULL without memory. */
-GROUT_API grout_checker *grout_checker_new(const grout_checker_options *options,
-                                           grout_diags *diags);
-GROUT_API void grout_checker_free(grout_checker *checker);
+grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags);
+void grout_checker_free(grout_checker *checker);
 /* To be put into grout_launch.observers; borrowed from the checker. */
-GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checker);
+const grout_observer *grout_checker_get_observer(grout_checker *checker);
 
 /* Whether it has found races of two writes. They are errors until they are judged (equal.h). */
-GROUT_API bool grout_checker_has_racing_writes(const grout_checker *checker);
+bool grout_checker_has_racing_writes(const grout_checker *checker);
 /* What a checker that compares writes says of the races of the one that it was made for: whether
  * both leave the same bytes in some of them; whether it has met all of them. */
-GROUT_API bool grout_checker_finds_equal(const grout_checker *compared,
-                                         const grout_checker *checker);
-GROUT_API bool grout_checker_knows_writes(const grout_checker *compared,
-                                          const grout_checker *checker);
+bool grout_checker_finds_equal(const grout_checker *compared, const grout_checker *checker);
+bool grout_checker_knows_writes(const grout_checker *compared, const grout_checker *checker);
 /*
  * Judges races of two writes; equal.h makes the runs for it. compared: checkers of the same kernel
  * that were made for this one (judged), the first with the inputs of this one, the others with
@@ -145,9 +142,8 @@ GROUT_API bool grout_checker_knows_writes(const grout_checker *compared,
  * these inputs, and, if there are other checkers, in the first of those that has met it. It stays
  * an error if not, or if a value depends on the schedule, or comes of a race. False without memory.
  */
-GROUT_API bool grout_checker_judge_writes(grout_checker *checker,
-                                          const grout_checker *const *compared,
-                                          uint32_t compared_count);
+bool grout_checker_judge_writes(grout_checker *checker, const grout_checker *const *compared,
+                                uint32_t compared_count);
 
 /* What a step of a finding's path is. */
 typedef enum grout_step_role {
@@ -193,20 +189,19 @@ typedef struct grout_finding_path {
 
 /* After the run. Errors come before warnings, each in the order of their primary place, and at most
  * max_findings of them; the summary counts all. Borrowed from the checker. */
-GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
-GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
-                                                         uint32_t index);
+uint32_t grout_checker_get_count(const grout_checker *checker);
+const grout_finding *grout_checker_get_finding(const grout_checker *checker, uint32_t index);
 /*
  * The path of one of the checker's findings, made anew. NULL: the finding is not about an order, or
  * memory has run out. It owns its strings; its places are the module's. Free it with
  * grout_finding_path_free.
  */
-GROUT_API grout_finding_path *grout_checker_make_path(const grout_checker *checker,
-                                                      const grout_finding *finding);
-GROUT_API void grout_finding_path_free(grout_finding_path *path);
+grout_finding_path *grout_checker_make_path(const grout_checker *checker,
+                                            const grout_finding *finding);
+void grout_finding_path_free(grout_finding_path *path);
 /* was_cut: the run did not reach its end (interrupted, step limit). A checker that has followed no
  * launch, because there was no machine, is incomplete too. */
-GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
+grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
 
 /*
  * What a launch of a list has left to the schedule, for the launches after it (past.h): chances_out
@@ -215,16 +210,16 @@ GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *che
  * its number, from 1. What an earlier launch has left stays under that one's number. False without
  * memory.
  */
-GROUT_API bool grout_checker_find_chances(const grout_checker *checker, bool was_cut,
-                                          uint32_t launch, grout_chance *chances_out);
+bool grout_checker_find_chances(const grout_checker *checker, bool was_cut, uint32_t launch,
+                                grout_chance *chances_out);
 
 /*
  * The headline of a fault that is about a value alone: debug-check-failed, not-a-multiple,
  * non-finite, non-finite-input. False for any other, of which nothing is said. For observers beside
  * the checker.
  */
-GROUT_API bool grout_race_describe_fault(const grout_module *bound, grout_op_id op,
-                                         const grout_fault *fault, grout_text *out);
+bool grout_race_describe_fault(const grout_module *bound, grout_op_id op, const grout_fault *fault,
+                               grout_text *out);
 
 /*
  * Whether the order of the atomics on an array may decide a branch, an address or a synchronisation
@@ -232,26 +227,24 @@ GROUT_API bool grout_race_describe_fault(const grout_module *bound, grout_op_id 
  * or through what those that do not commute leave (float sums, exchanges, different ones). The
  * allocator (alloc.h; NULL: libc) is for this call alone. False without memory.
  */
-GROUT_API bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module *module,
-                                      grout_kernel_id kernel, grout_object_id object,
-                                      bool *is_decisive_out);
+bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module *module,
+                            grout_kernel_id kernel, grout_object_id object, bool *is_decisive_out);
 /*
  * Whether the order of the atomics on an array, or of the signals, waits and readings of a
  * semaphore object, may show in what leaves the kernel: it decides something, or reaches an array
  * of the launch. As grout_race_is_decisive otherwise.
  */
-GROUT_API bool grout_race_leaves_kernel(const grout_allocator *allocator,
-                                        const grout_module *module, grout_kernel_id kernel,
-                                        grout_object_id object, bool *leaves_out);
+bool grout_race_leaves_kernel(const grout_allocator *allocator, const grout_module *module,
+                              grout_kernel_id kernel, grout_object_id object, bool *leaves_out);
 /*
  * Whether a value that the loops around an op only hand on from turn to turn decides something
  * after them, a count of the turns for example: then it matters how often the op has looked. look:
  * the op; counts_arrays: what reaches an array of the launch matters too. As grout_race_is_decisive
  * otherwise.
  */
-GROUT_API bool grout_race_counts_turns(const grout_allocator *allocator, const grout_module *module,
-                                       grout_kernel_id kernel, grout_op_id look, bool counts_arrays,
-                                       bool *counts_out);
+bool grout_race_counts_turns(const grout_allocator *allocator, const grout_module *module,
+                             grout_kernel_id kernel, grout_op_id look, bool counts_arrays,
+                             bool *counts_out);
 
 #ifdef __cplusplus
 }

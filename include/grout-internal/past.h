@@ -17,8 +17,8 @@
 #ifndef GROUT_PAST_H
 #define GROUT_PAST_H
 
+#include "grout-internal/race.h"
 #include "grout/interp.h"
-#include "grout/race.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,26 +27,25 @@ extern "C" {
 typedef struct grout_past grout_past;
 
 /* allocator: alloc.h; NULL: libc. NULL without memory. */
-GROUT_API grout_past *grout_past_new(const grout_allocator *allocator, grout_diags *diags);
-GROUT_API void grout_past_free(grout_past *past);
+grout_past *grout_past_new(const grout_allocator *allocator, grout_diags *diags);
+void grout_past_free(grout_past *past);
 /* Before a launch is made ready: sets its pasts, which are the past's until the next begin. False
  * without memory. */
-GROUT_API bool grout_past_begin(grout_past *past, grout_launch *launch, grout_diags *diags);
+bool grout_past_begin(grout_past *past, grout_launch *launch, grout_diags *diags);
 /* After a launch that came to its end: keeps what it has left. launch: its arguments. machine: it
  * ran with track_undefined. checker: it has followed the run; NULL: the launches after it run on
  * all that its schedules leave, so that nothing is left to them. False without memory. */
-GROUT_API bool grout_past_end(grout_past *past, const grout_launch *launch,
-                              const grout_machine *machine, const grout_checker *checker,
-                              grout_diags *diags);
+bool grout_past_end(grout_past *past, const grout_launch *launch, const grout_machine *machine,
+                    const grout_checker *checker, grout_diags *diags);
 /* Whether the verdict of the launch that ended last holds for every schedule; true before any has.
  * Where it does not, launches beside it have to hear of that (grout_earlier_launch.open). */
-GROUT_API bool grout_past_is_certain(const grout_past *past);
+bool grout_past_is_certain(const grout_past *past);
 /* Whether something that a launch is given, other than an 'out' array, was left to the schedule. */
-GROUT_API bool grout_past_has_chance(const grout_launch *launch);
+bool grout_past_has_chance(const grout_launch *launch);
 /* A copy, without what the launch at hand was given. NULL without memory. */
-GROUT_API grout_past *grout_past_copy(const grout_past *past, grout_diags *diags);
+grout_past *grout_past_copy(const grout_past *past, grout_diags *diags);
 /* Whether the same elements have no value. */
-GROUT_API bool grout_past_is_equal(const grout_past *a, const grout_past *b);
+bool grout_past_is_equal(const grout_past *a, const grout_past *b);
 
 #ifdef __cplusplus
 }

@@ -11,14 +11,6 @@
 extern "C" {
 #endif
 
-/*
- * Checks every rule of every kernel of a bound module: spaces, directions, transforms, TMA boxes,
- * barriers, launch, SMEM budget. Goes on after a fault. True if there is no error; warnings may
- * have been added. arch: the rules of which hardware; GROUT_ARCH_OWN: of each kernel's own. Another
- * one than a kernel says is a warning, and counts.
- */
-GROUT_API bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags);
-
 /* How a copy between GMEM and SMEM maps to TMA instructions. Filled by grout_tma_plan. */
 typedef struct grout_tma {
     uint8_t rank; /* 1 to 5, dimension 0 is the fastest */
@@ -100,8 +92,8 @@ typedef struct grout_tma {
  * tma_gather, tma_scatter or async_prefetch of a bound module. On failure returns false and, if
  * diags is not NULL, says why (rule, numbers, remedy).
  */
-GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
-                              grout_diags *diags);
+bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
+                    grout_diags *diags);
 
 /*
  * The pieces that an async_copy, async_gather, async_masked_copy or async_store_smem of a bound
@@ -111,10 +103,10 @@ GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout
  * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts
  * as a multiple of 4 bytes only; the run has to check that it is one.
  */
-GROUT_API uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
+uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
 /* Whether neighbours along the innermost dimension of what an op touches have indices, or bits of a
  * mask, of their own. */
-GROUT_API bool grout_op_picks_elements(const grout_module *bound, const grout_op *op);
+bool grout_op_picks_elements(const grout_module *bound, const grout_op *op);
 
 /* An operand of a wgmma in SMEM, as the tensor core addresses it. */
 typedef struct grout_wgmma_operand {
@@ -157,8 +149,8 @@ typedef struct grout_wgmma {
  * remedy). Source: PTX ISA 9.1 'Asynchronous warpgroup level matrix instructions', 'Matrix
  * descriptor'.
  */
-GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
-                                grout_wgmma *wgmma_out, grout_diags *diags);
+bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma, grout_wgmma *wgmma_out,
+                      grout_diags *diags);
 
 /* How a tcgen05_mma maps to tcgen05.mma instructions. Filled by grout_tcgen05_plan. */
 typedef struct grout_tcgen05 {
@@ -188,34 +180,32 @@ typedef enum grout_tcgen05_copy {
  * if diags is not NULL, says why (rule, numbers, remedy). Source: PTX ISA 9.1 'tcgen05.mma',
  * 'Matrix descriptor'.
  */
-GROUT_API bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma,
-                                  grout_tcgen05 *tcgen05_out, grout_diags *diags);
+bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma, grout_tcgen05 *tcgen05_out,
+                        grout_diags *diags);
 
 /* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
-GROUT_API bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
-                                       grout_tcgen05_copy *copy_out, grout_diags *diags);
+bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
+                             grout_tcgen05_copy *copy_out, grout_diags *diags);
 /* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
-GROUT_API bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
-                                            grout_wgmma *rows_out, grout_diags *diags);
+bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
+                                  grout_wgmma *rows_out, grout_diags *diags);
 /* Which copy an operation to an array in tensor memory is. */
-GROUT_API grout_tcgen05_copy grout_tcgen05_copy_get_kind(const grout_module *module,
-                                                         grout_opcode opcode, grout_object_id to);
+grout_tcgen05_copy grout_tcgen05_copy_get_kind(const grout_module *module, grout_opcode opcode,
+                                               grout_object_id to);
 /* Where row r, column c of an array of so many columns in tensor memory come from: the number of
  * the element in SMEM, as the copy reads them. */
-GROUT_API uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns,
-                                                 uint32_t r, uint32_t c);
+uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns, uint32_t r,
+                                       uint32_t c);
 
 /* The place [row, column] in tensor memory of word w of the metadata of row m: for an a of 16 bits
  * the words of rows m and m + 8 of each 16 take turns (of 32 bits too), for one of 8 bits or less
  * they lie row by row. */
-GROUT_API void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w,
-                                               uint32_t place_out[2]);
+void grout_sparse_get_metadata_place(grout_dtype a, uint32_t m, uint32_t w, uint32_t place_out[2]);
 
 /* Operands of a wgmma or one of its kin: the metadata of a sparse a, and use_acc; NULL: it has
  * none. */
-GROUT_API const grout_operand *grout_wgmma_get_metadata(const grout_module *module,
-                                                        const grout_op *op);
-GROUT_API const grout_operand *grout_wgmma_get_use(const grout_module *module, const grout_op *op);
+const grout_operand *grout_wgmma_get_metadata(const grout_module *module, const grout_op *op);
+const grout_operand *grout_wgmma_get_use(const grout_module *module, const grout_op *op);
 
 /*
  * The metadata of a sparse a: a word has the codes of 4 groups of neighbours along K. A group of 4
@@ -265,14 +255,14 @@ typedef struct grout_mma {
 /* Works out the tensor-core form of an mma of a bound module. On failure returns false and, if
  * diags is not NULL, says why. Source: PTX ISA 9.1 'Matrix fragments for mma.m16n8k16' and those of
  * the other shapes. */
-GROUT_API bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_mma *mma_out,
-                              grout_diags *diags);
+bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_mma *mma_out,
+                    grout_diags *diags);
 
 /* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
  * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */
-GROUT_API uint32_t grout_get_entry_registers(uint32_t thread_count);
+uint32_t grout_get_entry_registers(uint32_t thread_count);
 /* The same of a kernel, whose threads may have fewer warps. */
-GROUT_API uint32_t grout_kernel_get_entry_registers(const grout_module *module, grout_kernel_id id);
+uint32_t grout_kernel_get_entry_registers(const grout_module *module, grout_kernel_id id);
 
 #ifdef __cplusplus
 }

@@ -26,34 +26,26 @@ typedef struct grout_generator {
 } grout_generator;
 
 /* Whether a type can hold what it makes: a number in its range, fractions in floats only. */
-GROUT_API bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
+bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
 /* Fills count elements. grout_generator_fits holds. */
 /* The elements of an array of the host, one that is 'packed' too. */
-GROUT_API void grout_generator_fill_array(const grout_generator *generator, const grout_type *type,
-                                          void *out);
-GROUT_API void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
-                                    uint64_t count);
+void grout_generator_fill_array(const grout_generator *generator, const grout_type *type,
+                                void *out);
+void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
+                          uint64_t count);
 
 /* Appends it as --input takes it: "randn:7", "uniform:3:-1:1", "2.5". */
-GROUT_API void grout_generator_print(const grout_generator *generator, grout_text *out);
+void grout_generator_print(const grout_generator *generator, grout_text *out);
 
-/* Fills the data of a parameter of a bound and verified module with what it holds unless the caller
- * brings something else: what its init(..) says, 'ints' if it has none. data: the bytes of the
- * array (grout_object_get_layout), or of one element for a scalar. Not of an 'out' array, which
- * starts without values. */
-GROUT_API void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel,
-                                        uint32_t index, void *data);
 /* Fills the data of a gmem scratch that has an init(..). The interpreter and grout_gpu_run do this
  * themselves, before each launch. */
-GROUT_API void grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch,
-                                          void *data);
+void grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch, void *data);
 /* Whether all elements of an init are the same, as VALUE, zeros and ones say: the bits of one. */
-GROUT_API bool grout_init_is_uniform(const grout_module *bound, const grout_init *init,
-                                     grout_dtype dtype, uint64_t *bits_out);
+bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, grout_dtype dtype,
+                           uint64_t *bits_out);
 /* Appends an init as --input would be given it ("zeros", "uniform:3:-1:1", "7"); of a list, which
  * no option gives, its first elements ("[1, 2, 3, ..]"). */
-GROUT_API void grout_init_print_input(const grout_module *bound, const grout_init *init,
-                                      grout_text *out);
+void grout_init_print_input(const grout_module *bound, const grout_init *init, grout_text *out);
 
 #ifdef __cplusplus
 }

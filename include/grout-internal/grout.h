@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grout.h - the public interface, and what engines and tests of this tree need beside it. */
+#ifndef GROUT_INTERNAL_GROUT_H
+#define GROUT_INTERNAL_GROUT_H
+
+#include "grout/grout.h"
+
+#include "grout-internal/advice.h"
+#include "grout-internal/equal.h"
+#include "grout-internal/explore.h"
+#include "grout-internal/generate.h"
+#include "grout-internal/past.h"
+#include "grout-internal/race.h"
+#include "grout-internal/verify.h"
+
+#endif
