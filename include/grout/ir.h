@@ -21,10 +21,6 @@
 #include "grout/tables.h"
 #include "grout/type.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
