@@ -103,7 +103,7 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
  * alone, or as many at once as contiguous(n) promises. A start along a row that is a value counts
  * as a multiple of 4 bytes only; the run has to check that it is one.
  */
-uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
+uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id id);
 /* Whether neighbours along the innermost dimension of what an op touches have indices, or bits of a
  * mask, of their own. */
 bool grout_op_picks_elements(const grout_module *bound, const grout_op *op);
