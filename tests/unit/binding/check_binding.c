@@ -19,7 +19,8 @@ END_TEST
 START_TEST(structs_have_their_sizes) {
     ck_assert_uint_eq(grout_abi_get_size("grout_launch"), sizeof(grout_launch));
     ck_assert_uint_eq(grout_abi_get_size("grout_operand"), sizeof(grout_operand));
-    ck_assert_uint_eq(grout_abi_get_size("grout_wgmma"), sizeof(grout_wgmma));
+    ck_assert_uint_eq(grout_abi_get_size("grout_kernel"), sizeof(grout_kernel));
+    ck_assert_uint_eq(grout_abi_get_size("grout_wgmma"), 0); /* of no installed header */
     ck_assert_uint_eq(grout_abi_get_size("grout_machine"), 0); /* nobody sees into it */
     ck_assert_uint_eq(grout_abi_get_size(""), 0);
 }
@@ -27,7 +28,7 @@ END_TEST
 
 START_TEST(structs_are_listed_once_in_order) {
     uint32_t count = grout_abi_get_struct_count();
-    ck_assert_uint_gt(count, 100);
+    ck_assert_uint_gt(count, 50);
     for (uint32_t i = 0; i < count; i++) {
         const char *name = grout_abi_get_struct_name(i);
         ck_assert_uint_gt(grout_abi_get_size(name), 0);
