@@ -20,7 +20,7 @@ START_TEST(structs_have_their_sizes) {
     ck_assert_uint_eq(grout_abi_get_size("grout_launch"), sizeof(grout_launch));
     ck_assert_uint_eq(grout_abi_get_size("grout_operand"), sizeof(grout_operand));
     ck_assert_uint_eq(grout_abi_get_size("grout_kernel"), sizeof(grout_kernel));
-    ck_assert_uint_eq(grout_abi_get_size("grout_wgmma"), 0); /* of no installed header */
+    ck_assert_uint_eq(grout_abi_get_size("grout_wgmma"), 0);   /* of no installed header */
     ck_assert_uint_eq(grout_abi_get_size("grout_machine"), 0); /* nobody sees into it */
     ck_assert_uint_eq(grout_abi_get_size(""), 0);
 }
