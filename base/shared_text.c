@@ -7,22 +7,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Marks every so many-th line. False without memory. */
-static bool mark_lines(const grout_allocator *allocator, grout_shared_text *text) {
-    const char *at = text->data, *end = text->data + text->size;
-    for (size_t line = 0; at != NULL; line++) {
-        if (line % GROUT_MARKED_LINES == 0) {
-            if (!GROUT_ARRAY_RESERVE(&text->marks, allocator, 1)) {
-                return false;
-            }
-            text->marks.items[text->marks.count++] = (size_t)(at - text->data);
-        }
-        at = memchr(at, '\n', (size_t)(end - at));
-        at = at == NULL ? NULL : at + 1;
-    }
-    return true;
-}
-
 grout_shared_text *grout_shared_text__new(const grout_allocator *allocator, const char *data,
                                           size_t size) {
     grout_shared_text *text = size < SIZE_MAX - sizeof *text
@@ -38,7 +22,7 @@ grout_shared_text *grout_shared_text__new(const grout_allocator *allocator, cons
         memcpy(text->data, data, size);
     }
     text->data[size] = '\0';
-    if (!mark_lines(allocator, text)) {
+    if (!grout_line_starts__init(&text->lines, allocator, text->data, size)) {
         grout_shared_text__drop(text);
         return NULL;
     }
@@ -61,7 +45,7 @@ void grout_shared_text__drop(grout_shared_text *text) {
     const uint32_t before = atomic_fetch_sub(&text->owner_count, 1);
     GROUT_ASSERT(before > 0);
     if (before == 1) {
-        grout__free(text->marks.items);
+        grout_line_starts__deinit(&text->lines);
         grout__free(text);
     }
 }

@@ -7,18 +7,15 @@
 #ifndef GROUT_BASE_SHARED_TEXT_H
 #define GROUT_BASE_SHARED_TEXT_H
 
-#include "array.h"
+#include "line_starts.h"
 
 #include <stdint.h>
-
-/* Whoever looks for a line goes through no more than these. */
-enum { GROUT_MARKED_LINES = 64 };
 
 typedef struct grout_shared_text {
     _Atomic uint32_t owner_count;
     size_t size;
-    GROUT_ARRAY(size_t) marks; /* where the lines 1, 1 + GROUT_MARKED_LINES, .. begin */
-    char data[];               /* and a NUL after it */
+    grout_line_starts lines;
+    char data[]; /* and a NUL after it */
 } grout_shared_text;
 
 /* A copy of the bytes, with one owner; NULL without memory. */

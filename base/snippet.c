@@ -37,25 +37,12 @@ const char *grout_severity__get_color(grout_severity severity) {
 
 /* The line that a place names, without its end. */
 static bool find_line(const grout_diag_source *source, uint32_t line, line_window *out) {
-    const size_t mark = line > 0 ? (line - 1) / GROUT_MARKED_LINES : 0;
-    const grout_shared_text *text = source->text;
-    const char *end = text->data + text->size;
-    if (mark >= text->marks.count) {
+    out->bytes = grout_line_starts__find(&source->text->lines, line, &out->size);
+    if (out->bytes == NULL) {
         return false;
     }
-    const char *at = text->data + text->marks.items[mark];
-    for (uint32_t n = (uint32_t)mark * GROUT_MARKED_LINES + 1; n < line; n++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (newline == NULL) {
-            return false;
-        }
-        at = newline + 1;
-    }
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
     out->number = line;
-    out->bytes = at;
-    out->size = (size_t)((newline != NULL ? newline : end) - at);
-    if (out->size > 0 && at[out->size - 1] == '\r') {
+    if (out->size > 0 && out->bytes[out->size - 1] == '\r') {
         out->size--;
     }
     return true;

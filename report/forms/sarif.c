@@ -1,8 +1,8 @@
 /* sarif.c - the JSON report (json.c) as a SARIF 2.1.0 log: the same facts in the form that code
  * hosts and editors read. Source: OASIS SARIF 2.1.0, sections 3.13 to 3.57.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "array.h"
 #include "json.h"
+#include "line_starts.h"
 #include "summary.h"
 
 #include <jansson.h>
@@ -10,13 +10,9 @@
 #include <string.h>
 
 typedef struct writer {
-    const grout_bytes *text; /* of the kernel file, for columns and indents */
+    grout_line_starts lines; /* of the kernel file, for columns and indents */
     const char *name;        /* its name in places */
     json_t *rules;           /* one for each code that occurs, in the order of first use */
-    struct {
-        const char **items; /* where each line of the text begins, and one past the end */
-        size_t count, capacity;
-    } lines;
     bool failed;
 } writer;
 
@@ -69,28 +65,10 @@ static json_t *make_uri(const char *path) {
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* Where the lines of the kernel file begin, and its end. False without memory. */
-static bool find_lines(writer *w) {
-    const char *at = w->text->data, *end = at == NULL ? NULL : at + w->text->size;
-    bool is_good = true;
-    while (at != NULL && is_good) {
-        is_good = GROUT_ARRAY_RESERVE(&w->lines, NULL, 2);
-        if (is_good) {
-            w->lines.items[w->lines.count++] = at;
-            w->lines.items[w->lines.count] = end + 1;
-            at = memchr(at, '\n', (size_t)(end - at));
-            at = at == NULL ? NULL : at + 1;
-        }
-    }
-    return is_good;
-}
-
-/* A line of the kernel file; size 0 if there is none. */
+/* A line of the kernel file; NULL, and size 0, if there is none. */
 static const char *find_line(const writer *w, json_int_t number, size_t *size_out) {
-    const bool is_there = number >= 1 && (uint64_t)number <= w->lines.count;
-    const char *const *line = is_there ? &w->lines.items[number - 1] : NULL;
-    *size_out = is_there ? (size_t)(line[1] - line[0]) - 1 : 0;
-    return is_there ? line[0] : NULL;
+    *size_out = 0;
+    return number < 1 ? NULL : grout_line_starts__find(&w->lines, (size_t)number, size_out);
 }
 
 /* Column in UTF-16 code units of a 1-based column in bytes (ruling: SARIF counts so). */
@@ -369,15 +347,15 @@ static json_t *make_run(writer *w, const json_t *report) {
 }
 
 json_t *grout_sarif__from_report(const json_t *report, const char *name, const grout_bytes *text) {
-    writer w = {.text = text, .name = name, .rules = json_array()};
+    writer w = {.name = name, .rules = json_array()};
     json_t *log = json_object(), *runs = json_array();
-    w.failed = !find_lines(&w);
+    w.failed = !grout_line_starts__init(&w.lines, NULL, text->data, text->size);
     set(&w, log, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
     set(&w, log, "version", json_string("2.1.0"));
     append(&w, runs, make_run(&w, report));
     set(&w, log, "runs", runs);
     json_decref(w.rules);
-    grout__free((void *)w.lines.items);
+    grout_line_starts__deinit(&w.lines);
     if (w.failed) {
         json_decref(log);
         return NULL;

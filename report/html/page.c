@@ -18,33 +18,17 @@ extern const size_t grout_page_style_size;
 /* ---- what the parts share ------------------------------------------------------------------- */
 
 const char *grout_page__get_line(const grout_page *page, int line, size_t *size_out) {
-    if (line < 1 || line > page->line_count) {
-        return NULL;
-    }
-    const char *at = page->text + page->lines[line - 1], *end = page->text + page->size;
-    const char *stop = memchr(at, '\n', (size_t)(end - at));
-    *size_out = (size_t)((stop == NULL ? end : stop) - at);
-    return at;
+    const bool is_there = line >= 1 && line <= page->line_count;
+    return is_there ? grout_line_starts__find(&page->lines, (size_t)line, size_out) : NULL;
 }
 
-static bool is_line_end(const grout_page *page, size_t at) {
-    return page->text[at] == '\n' || at + 1 == page->size;
-}
-
-/* Once for all places, of which there may be as many as lines. False without memory. */
+/* Once for all places, of which there may be as many as lines. What ends with a newline has no line
+ * after it. False without memory. */
 static bool find_lines(grout_page *page) {
-    size_t count = 0, start = 0;
-    for (size_t i = 0; i < page->size; i++) {
-        count += is_line_end(page, i) ? 1 : 0;
-    }
-    page->lines = calloc(count + 1, sizeof *page->lines);
-    for (size_t i = 0; page->lines != NULL && i < page->size; i++) {
-        if (is_line_end(page, i)) {
-            page->lines[page->line_count++] = start;
-            start = i + 1;
-        }
-    }
-    return page->lines != NULL;
+    const bool is_good = grout_line_starts__init(&page->lines, NULL, page->text, page->size);
+    const bool is_ended = page->size == 0 || page->text[page->size - 1] == '\n';
+    page->line_count = (int)page->lines.count - (is_ended && page->lines.count > 0 ? 1 : 0);
+    return is_good;
 }
 
 void grout_page__add_place(const grout_page *page, const json_t *place) {
@@ -258,7 +242,7 @@ bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text
     if (is_ready) {
         add_parts(&page);
     }
-    free(page.lines);
+    grout_line_starts__deinit(&page.lines);
     free(page.heads);
     free(page.next);
     return is_ready && !out->failed;

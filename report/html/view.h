@@ -4,6 +4,7 @@
 #define GROUT_REPORT_VIEW_H
 
 #include "host.h"
+#include "line_starts.h"
 
 struct json_t;
 
@@ -14,7 +15,7 @@ typedef struct grout_page {
     const char *file;                        /* its name in places */
     const char *text;                        /* of the file */
     size_t size;
-    size_t *lines; /* where each line of the file begins */
+    grout_line_starts lines;
     int line_count;
     size_t *heads; /* by finding: the one that it follows from, or itself */
     size_t *next;  /* by finding: the next one of the same head; of a head, the first. Their number
