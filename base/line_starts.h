@@ -20,7 +20,7 @@ typedef struct grout_line_starts {
     GROUT_ARRAY(size_t) marks; /* where the lines 1, 1 + GROUT_MARKED_LINES, .. begin */
 } grout_line_starts;
 
-/* Of a text that may be NULL, and has no line then. False without memory. Deinit even then. */
+/* The text may be NULL, and has no line then. False without memory. Deinit even then. */
 bool grout_line_starts__init(grout_line_starts *starts, const grout_allocator *allocator,
                              const char *text, size_t size);
 void grout_line_starts__deinit(grout_line_starts *starts);

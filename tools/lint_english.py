@@ -15,10 +15,11 @@ import argparse
 import collections
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import ROOT, list_files, read
+
 SOURCES = (".c", ".h", ".def", ".cuh", ".cpp")
 GENERATED = {f"docs/{name}.md" for name in ("cli", "corpus", "diagnostics", "litmus", "mutation", "operations")}
 
@@ -156,13 +157,9 @@ def faults_of(path, text):
     return sorted(faults)
 
 
-def list_files():
-    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True,
-                           text=True, check=True).stdout.split("\n")
-    pages = [name for name in names if re.fullmatch(r"(?:README|CONTRIBUTING|docs/.+)\.md", name)]
-    sources = [name for name in names if name.endswith(SOURCES)]
-    return sorted({name for name in pages + sources
-                   if name not in GENERATED and os.path.exists(os.path.join(ROOT, name))})
+def list_texts():
+    pages = [name for name in list_files() if re.fullmatch(r"(?:README|CONTRIBUTING|docs/.+)\.md", name)]
+    return sorted({*pages, *list_files(endings=SOURCES)} - GENERATED)
 
 
 def main():
@@ -170,13 +167,12 @@ def main():
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     test_rules()
-    files = [os.path.relpath(os.path.abspath(file), ROOT) for file in args.files] or list_files()
+    files = [os.path.relpath(os.path.abspath(file), ROOT) for file in args.files] or list_texts()
     count = 0
     for path in files:
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            for line, name, remedy in faults_of(path, file.read()):
-                print(f"{path}:{line}: '{name}': {remedy}")
-                count += 1
+        for line, name, remedy in faults_of(path, read(path)):
+            print(f"{path}:{line}: '{name}': {remedy}")
+            count += 1
     print(f"lint_english: {len(files)} files, {count} faults")
     return count > 0
 

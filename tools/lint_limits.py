@@ -18,10 +18,11 @@ SPDX-License-Identifier: Apache-2.0
 """
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import C_FILES, ROOT, drop_comments, list_files, read, read_rows
+
 FOLDERS = ("base", "explore", "include/grout", "include/grout-internal", "interp", "observe", "ptx", "race_checker")
 PAGE, TABLE, OTHERS = "docs/limits.md", "tools/limits.tsv", "tools/no_limits.tsv"
 
@@ -43,25 +44,12 @@ CONSTANT = re.compile(rf"^[ \t]*#define[ \t]+({NAME})[ \t]+\(?([^/\n]+)|(?<![A-Z
 ARRAY = re.compile(r"^[ \t]+(?!return|case)[a-z_][\w ]*[ *](\w+)\[(\d+)\][;, ]", re.MULTILINE)
 NARROW = re.compile(r"^[ \t]+u?int16_t (\w+(?:, \w+)*);", re.MULTILINE)
 LARGE = 32
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 MESSAGE = re.compile(r'"limit ([a-z0-9-]+):')
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
-
-
-def list_files():
-    done = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "--", *FOLDERS], capture_output=True,
-                          text=True, check=True)
-    return [path for path in sorted(set(done.stdout.split("\n"))) if path.endswith((".c", ".h")) and
-            os.path.exists(os.path.join(ROOT, path))]
 
 
 def list_looks(path):
     """Constants of a file that look like bounds: name, and the text of the value."""
-    text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), read(path))
+    text = drop_comments(read(path))
     looks = {}
     for match in CONSTANT.finditer(text):
         name, value = (match[1], match[2]) if match[1] else (match[3], match[4])
@@ -74,19 +62,6 @@ def list_looks(path):
         for name in match[1].split(", "):
             looks.setdefault(name, "16 bits")
     return looks
-
-
-def read_rows(path, columns):
-    rows, faults = [], []
-    for number, line in enumerate(read(path).split("\n"), 1):
-        if not line or line.startswith("#"):
-            continue
-        cells = line.split("\t")
-        if len(cells) != columns or not all(cells):
-            faults.append(f"{path}:{number}: {len(cells)} columns, not {columns}")
-        else:
-            rows.append((number, cells))
-    return rows, faults
 
 
 def check_tests(place, cell):
@@ -124,7 +99,8 @@ def main():
     options = sys.argv[1:]
     if set(options) - {"--update", "--list"}:
         sys.exit(__doc__)
-    looks = {f"{path}:{name}": value for path in list_files() for name, value in list_looks(path).items()}
+    paths = list_files(FOLDERS, C_FILES)
+    looks = {f"{path}:{name}": value for path in paths for name, value in list_looks(path).items()}
     if "--list" in options:
         print("\n".join(f"{place}\t{value}" for place, value in looks.items()))
         return 0
@@ -151,7 +127,7 @@ def main():
         if constant not in looks and not is_there:
             faults.append(f"{place}: {constant} is not there")
     names = {cells[0] for _, cells in rows}
-    faults += [f"{path}: 'limit {name}' has no row in {TABLE}" for path in list_files()
+    faults += [f"{path}: 'limit {name}' has no row in {TABLE}" for path in paths
                for name in sorted(set(MESSAGE.findall(read(path))) - names)]
     if len(names) != len(rows):
         faults.append(f"{TABLE}: a name stands twice")

@@ -16,11 +16,13 @@ SPDX-License-Identifier: Apache-2.0
 """
 import os
 import re
-import subprocess
 import sys
 from collections import namedtuple
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+import lint_files
+from lint_files import ROOT
+
 FOLDERS = ("base", "call", "check", "cli", "doors", "explore", "files", "gpu_backend", "include", "interp", "ir", "lowering",
            "observe", "ptx", "race_checker", "repair", "report", "verify")
 TABLE = "tools/loops.tsv"
@@ -36,7 +38,6 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|\d+[uU]?")
 HEAD = re.compile(r"\b(for|while)\s*\(")
 FUNCTION = re.compile(r"^[A-Za-z][^;{}=]*?\b(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
 
 Loop = namedtuple("Loop", "file line function size")
 
@@ -105,8 +106,7 @@ def find_size(kind, head):
 
 
 def list_loops(root, path):
-    with open(os.path.join(root, path), encoding="utf-8") as file:
-        text = COMMENT.sub(lambda match: "\n" * match[0].count("\n") if match[0].startswith("/") else '""', file.read())
+    text = lint_files.drop_comments(lint_files.read(path, root), literal='""')
     functions = [(match.start(), match[1]) for match in FUNCTION.finditer(text)]
     for match in HEAD.finditer(text):
         end = find_end(text, match.end() - 1, "()")
@@ -115,29 +115,6 @@ def list_loops(root, path):
         if size is not None and not ASKS.search(head + get_body(text, end, match.start())):
             function = [name for at, name in functions if at <= match.start()]
             yield Loop(path, text.count("\n", 0, match.start()) + 1, function[-1] if function else "", size)
-
-
-def list_files(root):
-    if root == ROOT:
-        done = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "--", *FOLDERS],
-                              capture_output=True, text=True, check=True)
-        paths = done.stdout.split("\n")
-    else:
-        paths = [os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names]
-    return [path for path in sorted(set(paths)) if path.endswith((".c", ".h")) and os.path.exists(os.path.join(root, path))]
-
-
-def read_rows(root):
-    rows, faults = [], []
-    with open(os.path.join(root, TABLE), encoding="utf-8") as file:
-        for number, line in enumerate(file.read().split("\n"), 1):
-            if line and not line.startswith("#"):
-                cells = line.split("\t")
-                if len(cells) == 4 and all(cells):
-                    rows.append((number, *cells))
-                else:
-                    faults.append(f"{TABLE}:{number}: {len(cells)} columns, not 4")
-    return rows, faults
 
 
 def is_of(loop, where, size):
@@ -150,18 +127,19 @@ def main():
     root = next((os.path.abspath(word) for word in words if not word.startswith("-")), ROOT)
     if [word for word in words if word.startswith("-") and word != "--list"]:
         sys.exit(__doc__)
-    loops = [loop for path in list_files(root) for loop in list_loops(root, path)]
-    rows, faults = read_rows(root)
+    paths = lint_files.list_files(FOLDERS, lint_files.C_FILES, root)
+    loops = [loop for path in paths for loop in list_loops(root, path)]
+    rows, faults = lint_files.read_rows(TABLE, 4, root)
     used = set()
     for loop in loops:
-        mine = [number for number, where, size, _, _ in rows if is_of(loop, where, size)]
+        mine = [number for number, (where, size, _, _) in rows if is_of(loop, where, size)]
         used.update(mine)
         if "--list" in words:
             print(f"{loop.file}:{loop.line}: {loop.function}: {loop.size}: {'' if mine else 'no row'}")
         elif not mine:
             faults.append(f"{loop.file}:{loop.line}: {loop.function} loops to '{loop.size}' and never asks whether to go on; "
                           f"ask (base/goes_on.h), or say in {TABLE} what bounds it")
-    faults += [f"{TABLE}:{number}: no loop is that of '{where}', '{size}'" for number, where, size, _, _ in rows
+    faults += [f"{TABLE}:{number}: no loop is that of '{where}', '{size}'" for number, (where, size, _, _) in rows
                if number not in used]
     print("\n".join(faults + [f"lint_loops: {len(loops)} loops, {len(rows)} rows, {len(faults)} faults"]))
     return 1 if faults else 0

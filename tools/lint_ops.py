@@ -10,12 +10,12 @@ comment says so, with the reason, on the line, above it, or above its function:
 
     /* by name: a zero that is and'ed decides alone, and no column says what absorbs */
 """
-import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import C_FILES, list_files, read
+
 FOLDERS = ("ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli", "bench")
 # Tests by name in the whole tree, with a reason each; 471 before the tables had the columns.
 TESTS_MAX = 150
@@ -28,11 +28,6 @@ TEXT_TEST = re.compile(r'\bstr(?:n?cmp|str)\([^;]*"([a-z_0-9]+)"')
 # What the issue counts: a little more than what needs a reason (GROUT_OP_NONE, generated labels).
 COUNTED = re.compile(r"opcode [!=]= GROUT_OP_|case GROUT_OP_")
 ENTRY = re.compile(r"^GROUT_(OP|ALU|MATH|REDUCE|ATOMIC)\(\s*([A-Z0-9_]+),\s*([a-z0-9_]+),\s*([A-Z_0-9]*)", re.MULTILINE)
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
 
 
 def read_table():
@@ -79,12 +74,7 @@ def faults_of_file(path, mnemonics, lone_forms):
 
 
 def main():
-    files = sys.argv[1:]
-    if not files:
-        command = ["git", "ls-files", "-co", "--exclude-standard", "*.c", "*.h"]
-        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-        files = sorted(path for path in set(listed)
-                       if path.split("/")[0] in FOLDERS and os.path.exists(os.path.join(ROOT, path)))
+    files = sys.argv[1:] or list_files(FOLDERS, C_FILES)
     mnemonics, lone_forms = read_table()
     count = tests = 0
     for path in files:

@@ -23,7 +23,9 @@ import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import ROOT, list_files, read
+
 CYCLE_MAX = 8
 PAGE = "docs/architecture.md"
 FILES_MAX = 45
@@ -49,9 +51,7 @@ def read_rooms():
     means all of its rooms. A room of a program (STANDALONE) may also use the whole library."""
     rooms, modules, headers = {}, {}, {}
     for folder in TOPS:
-        path = os.path.join(ROOT, folder, "CMakeLists.txt")
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r"#[^\n]*", "", file.read())
+        text = re.sub(r"#[^\n]*", "", read(f"{folder}/CMakeLists.txt"))
         for name, rest in ROOM.findall(text):
             words, section, named = rest.split(), None, collections.defaultdict(list)
             for word in words:
@@ -158,10 +158,8 @@ def faults_of_cycles(rooms, uses):
 
 def faults_of_sizes():
     """Of what git tracks or could add, and is there."""
-    command = ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z"]
-    names = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")) - {""}
-    counts = collections.Counter(os.path.dirname(name) for name in names if os.path.exists(os.path.join(ROOT, name))
-                                 and os.path.splitext(name)[1] != CATALOGUES.get(os.path.dirname(name)))
+    counts = collections.Counter(os.path.dirname(name) for name in list_files()
+                                 if os.path.splitext(name)[1] != CATALOGUES.get(os.path.dirname(name)))
     for folder, count in sorted(counts.items()):
         if count > FILES_MAX:
             yield f"{folder or '.'}: {count} files, {FILES_MAX} at most: give a topic a folder of its own"
@@ -178,8 +176,7 @@ def list_named(rooms):
 
 def faults_of_page(rooms):
     """The table of folders against the lines of the rooms and the folders of the repository."""
-    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
-        rows = re.findall(r"^\| ((?:`[\w/-]+/` ?)+) \| .* \| (.*?) ?\|$", file.read(), re.MULTILINE)
+    rows = re.findall(r"^\| ((?:`[\w/-]+/` ?)+) \| .* \| (.*?) ?\|$", read(PAGE), re.MULTILINE)
     listed = {folder.rstrip("/"): uses for folders, uses in rows for folder in re.findall(r"`([\w/-]+)`", folders)}
     command = ["git", "-C", ROOT, "ls-tree", "-d", "--name-only", "HEAD"]
     folders = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

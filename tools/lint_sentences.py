@@ -18,7 +18,9 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import ROOT, read
+
 FOLDER = "race_checker/explain"
 TABLE = FOLDER + "/sentences.def"
 SPELLINGS = FOLDER + "/spellings.def"
@@ -38,11 +40,6 @@ SAY = (FOLDER + "/wording.c", FOLDER + "/spelling.c")
 FIELD = re.compile(r"\.(\w+) =(?!=)")
 # Two words of English next to each other: a sentence, or a piece of one.
 PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
 
 
 def read_table():

@@ -7,10 +7,11 @@ A line that must break a rule says so, with the rule's word and the reason:
 """
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import COMMENT_OR_LITERAL, ROOT, list_files, read
+
 LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout-internal/sync.def")
@@ -95,7 +96,6 @@ BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 ALLOW = re.compile(r"lint-allow:\s*([\w./]+),\s*\w")
 PROMISE = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
-COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
 def strip(text):
@@ -105,13 +105,7 @@ def strip(text):
         if match.group().startswith('"') and "include" in text[line_start:match.start()]:
             return match.group()
         return re.sub(r"[^\n]", " ", match.group())
-    return COMMENT_OR_STRING.sub(blank, text)
-
-
-def list_files():
-    command = ["git", "ls-files", "-co", "--exclude-standard", "*.c", "*.h", "*.cuh"]
-    files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    return sorted(file for file in set(files) if os.path.exists(os.path.join(ROOT, file)))
+    return COMMENT_OR_LITERAL.sub(blank, text)
 
 
 def fault_of_include(path, folder, quoted, header):
@@ -174,8 +168,7 @@ def faults_of_line(path, folder, raw, code):
 
 
 def faults_of_file(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     folder = path.split("/")[0]
     raw_lines = text.split("\n")
     if len(raw_lines) - 1 > LINES_MAX:
@@ -192,14 +185,14 @@ def faults_of_file(path):
 
 
 def faults_of_table(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if len(line.rstrip("\n")) > COLUMNS_MAX:
-                yield number, f"{len(line) - 1} columns; {COLUMNS_MAX} at most: wrap the sentence"
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if len(line) > COLUMNS_MAX:
+            yield number, f"{len(line)} columns; {COLUMNS_MAX} at most: wrap the sentence"
 
 
 def main():
-    files = [os.path.relpath(file, ROOT) for file in sys.argv[1:]] or list_files()
+    files = [os.path.relpath(file, ROOT) for file in sys.argv[1:]] or \
+        list_files(endings=(".c", ".h", ".cuh"))
     tables = [path for path in NARROW_TABLES if path in files or not sys.argv[1:]]
     faults = [(path, fault) for path in files for fault in faults_of_file(path)]
     faults += [(path, fault) for path in tables for fault in faults_of_table(path)]

@@ -3,11 +3,11 @@
 """Looks at the structs that are state (base/state.h): the tests know each of them, and each struct
 that a snapshot of the checker reaches is one, or stands below with a reason."""
 
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True  # the folder is a source tree
+from lint_files import C_FILES, drop_comments, list_files, read
 
 # Each folder, and the test whose table names the structs of it.
 TESTS = {
@@ -27,7 +27,6 @@ MEMORY = {
 }
 
 STRUCT = re.compile(r"^typedef struct (\w+) \{\n(.*?)^\} (\w+);", re.S | re.M)
-COMMENT = re.compile(r"/\*.*?\*/", re.S)
 END = re.compile(r"\bGROUT_(STATE|NOTE)_END\b")
 ROW = re.compile(r"\b(FACT|NOTE)\((\w+)\)")
 MACRO = {"STATE": "FACT", "NOTE": "NOTE"}
@@ -36,8 +35,8 @@ MACRO = {"STATE": "FACT", "NOTE": "NOTE"}
 def read_structs(folder):
     """Name to body, of all files of a folder."""
     structs = {}
-    for path in sorted((ROOT / folder).rglob("*.[ch]")):
-        for match in STRUCT.finditer(COMMENT.sub("", path.read_text())):
+    for path in list_files((folder,), C_FILES):
+        for match in STRUCT.finditer(drop_comments(read(path))):
             structs.setdefault(match.group(3), []).append(match.group(2))
     return structs
 
@@ -53,13 +52,13 @@ def find_ends(structs):
 
 def compare_table(folder, test):
     """The structs of a folder against the table of its test."""
-    paths = list((ROOT / "tests").rglob(test))
+    paths = list_files(("tests",), "/" + test)
     if len(paths) != 1:
         return [f"tests: {len(paths)} files '{test}', not one"]
     # The table is the macro STATE_STRUCTS: lines that go on, and the one after them.
-    table = re.search(r"#define STATE_STRUCTS\(.*?\)((?:.*\\\n)+.*\n)", paths[0].read_text())
+    table = re.search(r"#define STATE_STRUCTS\(.*?\)((?:.*\\\n)+.*\n)", read(paths[0]))
     if table is None:
-        return [f"{paths[0].relative_to(ROOT)}: no table STATE_STRUCTS"]
+        return [f"{paths[0]}: no table STATE_STRUCTS"]
     rows = set(ROW.findall(table.group(1)))
     ends = find_ends(read_structs(folder))
     return [f"{test}: its table has no {kind}({name})" for kind, name in sorted(ends - rows)] + [
