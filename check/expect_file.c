@@ -22,8 +22,8 @@ static bool check_lines(grout_session *session, const grout_expect_file *file) {
     grout_diags_add(session->diags, GROUT_DIAG_LIMIT, place,
                     "the file has %zu '// run:' lines, at most %d are run", runs->count,
                     RUN_LINES_MAX);
-    grout_diags_help(session->diags, "put some of them into another file; --seeds N and --sweep "
-                                     "are several runs in one line");
+    grout_diags_help(session->diags, "put some of them into another file; --sweep is several "
+                                     "sizes in one line");
     return false;
 }
 

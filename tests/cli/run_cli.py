@@ -458,6 +458,20 @@ def test_json(folder):
     json.loads(run("run", talk, "--format", "json").expect(0, None, "hello 3").out)
 
 
+def test_named_options(folder):
+    """A message names no option that no command has. gpu_backend/run is left out: it has those of NVRTC."""
+    options = {name for command in COMMANDS for name in re.findall(r"^  (?:-\w, )?(--[\w-]+)", run("help", command).out, re.M)}
+    comment = re.compile(r"/\*.*?\*/", re.S)
+    paths = [path for module in sorted(glob.glob(f"{ROOT}/*/CMakeLists.txt")) for ending in ("c", "def")
+             for path in glob.glob(f"{os.path.dirname(module)}/**/*.{ending}", recursive=True)
+             if not os.path.relpath(path, ROOT).startswith(("tests/", "bench/", "build/", "gpu_backend/run/"))]
+    assert len(paths) > 500 and len(options) > 50, (len(paths), len(options))
+    for path in paths:
+        texts = " ".join(re.findall(r'"(?:[^"\\\n]|\\.)*"', comment.sub("", read(path).decode())))
+        unknown = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", texts)) - options
+        assert not unknown, f"{path} names {', '.join(sorted(unknown))}, which no command has"
+
+
 def test_expect(folder):
     clean = write(f"{folder}/clean.grout", "// expect: clean\n// run: -D X=2\n// run: --timing eager\n" + KERNEL)
     race = write(f"{folder}/race.grout", RACE.replace("i32[4])\n", "i32[4]) // expect-error: smem-race\n", 1))
