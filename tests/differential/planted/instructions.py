@@ -109,10 +109,9 @@ def list_asm(text):
 
 
 def list_calls(text):
-    text = re.sub(r"\basm\b", " asm", text)
-    for match in CALL.finditer(STRING.sub('""', text)):
+    plain = STRING.sub('""', re.sub(r"\basm\b", " asm", text))
+    for match in CALL.finditer(plain):
         if match.group(1) not in ATTRIBUTES:
-            plain = STRING.sub('""', text)
             inside = plain[match.end():find_end(plain, match.end() - 1)]
             yield Use(match.group(1) + "()", tuple(split(inside)))
 
