@@ -187,17 +187,24 @@ grout_outcome grout_exec_scoped(const grout_cta *cta, uint32_t thread, const gro
 grout_outcome grout_exec_leave(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
-    uint32_t *left = grout_cta__scope(cta, inst->scope), *last = left + 1;
-    uint32_t size = machine->plan->order.size;
-    if (machine->has_clocks) {
-        grout_order__join(last, grout_cta__clocks(cta, thread), size);
+    uint32_t *number = grout_cta__scope(cta, inst->scope);
+    grout_pool *pool = &machine->pools[GROUT_POOL_SCOPES];
+    *number = *number == 0 ? grout_pool__take(pool, &machine->heap) : *number;
+    if (*number == 0) {
+        machine->run.has_failed = true;
+        return GROUT_OUTCOME_NEXT;
     }
-    ++*left;
-    if (scope->is_collective && *left < machine->plan->runner_count) {
+    grout_scope_left *left = grout_pool__at(pool, *number);
+    uint32_t *last = (uint32_t *)(void *)(left + 1);
+    if (machine->has_clocks) {
+        grout_order__join(last, grout_cta__clocks(cta, thread), machine->plan->order.size);
+    }
+    if (++left->count < machine->plan->runner_count && scope->is_collective) {
         return GROUT_OUTCOME_NEXT;
     }
     grout_cta__end_scope(cta, scope, last, thread, inst);
-    memset(left, 0, (1 + size) * sizeof *left);
+    grout_pool__give(pool, *number);
+    *number = 0;
     return GROUT_OUTCOME_NEXT;
 }
 

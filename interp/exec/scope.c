@@ -91,10 +91,12 @@ static void end_barriers(const grout_cta *cta, const grout_scope_plan *scope, co
         return;
     }
     const grout_plan *plan = cta->machine->plan;
-    for (uint32_t i = 0; i < plan->element_count; i++) {
-        const bool is_own =
-            i >= scope->first_element && i - scope->first_element < scope->element_count;
-        if (lives_with_cta(plan, i) ? scope->op != 0 : !is_own) {
+    const bool is_inner = scope->op != 0;
+    const uint32_t own_end = scope->first_element + scope->element_count;
+    const uint32_t end = is_inner ? own_end : plan->element_count;
+    for (uint32_t i = is_inner ? scope->first_element : 0; i < end; i++) {
+        const bool is_own = i >= scope->first_element && i < own_end;
+        if (lives_with_cta(plan, i) ? is_inner : !is_own) {
             continue;
         }
         grout_barrier_fact fact = grout_barrier__get_fact(cta, i);

@@ -6,6 +6,7 @@
 #include "cluster.h"
 #include "barrier.h"
 #include "collective.h"
+#include "completion.h"
 #include "component.h"
 #include "engine.h"
 #include "run.h"
@@ -58,6 +59,8 @@ static void begin_cta(const grout_cta *cta, uint32_t index) {
 static void begin_alone(grout_machine *machine, uint32_t index) {
     grout_pool__clear(&machine->pools[GROUT_POOL_PHASES]);
     grout_pool__clear(&machine->pools[GROUT_POOL_OLD_PHASES]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_SHEETS]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_SCOPES]);
     grout_pool__clear(&machine->pools[GROUT_POOL_CONTRIBUTIONS]);
     grout_pool__clear(&machine->pools[GROUT_POOL_FLIGHTS]);
     grout_pool__clear(&machine->pools[GROUT_POOL_COLLECTIVES]);
@@ -133,6 +136,7 @@ static void end_cluster(grout_machine *machine, uint32_t slot) {
         for (uint32_t i = 0; machine->slot_count > 1 && i < machine->plan->element_count; i++) {
             grout_barrier__reset(cta, i);
         }
+        grout_completion__end_cta(cta);
         grout_cta__head(cta)->is_begun = 0;
     }
     grout_cluster *cluster = grout_cta__cluster(grout_machine__get_cta(machine, slot, 0));

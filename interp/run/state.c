@@ -9,6 +9,7 @@
 #include "gmem.h"
 #include "operand.h"
 #include "run.h"
+#include "sheets.h"
 #include "strip.h"
 #include "undo.h"
 
@@ -17,7 +18,11 @@
 static void size_pools(grout_machine *machine) {
     const size_t set = machine->plan->order.words * sizeof(uint32_t);
     const size_t phase = (grout_machine__phase_words(machine) * sizeof(uint32_t) + 7) / 8 * 8;
-    const size_t sizes[GROUT_POOLS] = {[GROUT_POOL_PHASES] = sizeof(grout_phase) + phase,
+    const size_t open = machine->at.has_sheets ? 0 : phase;
+    const size_t left = (1 + (size_t)machine->plan->order.size) * sizeof(uint32_t);
+    const size_t sizes[GROUT_POOLS] = {[GROUT_POOL_PHASES] = sizeof(grout_phase) + open,
+                                       [GROUT_POOL_SHEETS] = grout_sheet_size,
+                                       [GROUT_POOL_SCOPES] = sizeof(grout_scope_left) + left,
                                        [GROUT_POOL_OLD_PHASES] = sizeof(grout_old_phase) + phase,
                                        [GROUT_POOL_CONTRIBUTIONS] = sizeof(grout_contribution),
                                        [GROUT_POOL_FLIGHTS] = sizeof(grout_flight),
@@ -44,6 +49,16 @@ static void size_pools(grout_machine *machine) {
     for (uint32_t i = 0; i < GROUT_SCRATCH_POOLS; i++) {
         machine->scratch[i].item_size = (uint32_t)scratch[i];
     }
+}
+
+static bool add_completions(grout_machine *machine) {
+    const size_t bytes = grout_machine__phase_words(machine) * sizeof(uint32_t);
+    if (!machine->at.has_sheets) {
+        return true;
+    }
+    machine->completed_clocks = grout_machine__keep(machine, bytes);
+    machine->open_clocks = grout_machine__keep(machine, bytes);
+    return machine->completed_clocks != NULL && machine->open_clocks != NULL;
 }
 
 static bool add_scratch(grout_machine *machine) {
@@ -84,8 +99,9 @@ bool grout_machine__add_state(grout_machine *machine) {
         grout_machine__keep(machine, (size_t)machine->slot_count * machine->plan->shape.cta_count *
                                          sizeof *machine->ctas);
     if (machine->slots == NULL || machine->ctas == NULL || !add_scratch(machine) ||
-        (machine->is_lazy && !add_image(machine)) || !grout_operand__new(machine) ||
-        !grout_gmem__new(machine) || !grout_machine__add_slot(machine, 0)) {
+        !add_completions(machine) || (machine->is_lazy && !add_image(machine)) ||
+        !grout_operand__new(machine) || !grout_gmem__new(machine) ||
+        !grout_machine__add_slot(machine, 0)) {
         return false;
     }
     return true;

@@ -31,8 +31,9 @@ static size_t add_part(size_t *size, size_t bytes) {
 enum {
     SNAPSHOTS_MAX = 16,
     SNAPSHOT_BYTES_MAX = 64 << 10,
-    OLD_PHASES_MAX = 4096,  /* of one element */
-    OLD_BYTES_MAX = 1 << 20 /* of a CTA */
+    OLD_PHASES_MAX = 4096,     /* of one element */
+    OLD_BYTES_MAX = 1 << 20,   /* of a CTA */
+    SHEETS_BYTES_MIN = 4 << 20 /* of a CTA: where all snapshots take more, they are in sheets */
 };
 
 static void size_history(grout_state_layout *at, size_t elements, size_t set) {
@@ -42,6 +43,7 @@ static void size_history(grout_state_layout *at, size_t elements, size_t set) {
            all * at->snapshots_kept * 2 <= SNAPSHOT_BYTES_MAX) {
         at->snapshots_kept *= 2;
     }
+    at->has_sheets = all * at->snapshots_kept > SHEETS_BYTES_MIN;
     at->old_max = OLD_PHASES_MAX;
     if (all > OLD_BYTES_MAX / OLD_PHASES_MAX) {
         at->old_max = (uint32_t)(OLD_BYTES_MAX / all);
@@ -88,11 +90,11 @@ static void size_cta(grout_machine *machine) {
     at->lanes = add_part(&size, plan->lane_count * sizeof(grout_lane));
     at->loops = add_part(&size, actors * plan->loop_depth_max * sizeof(grout_loop_state));
     at->clocks = add_part(&size, actors * set);
-    at->scopes =
-        add_part(&size, (size_t)plan->scopes.count * (1 + plan->order.size) * sizeof(uint32_t));
+    at->scopes = add_part(&size, plan->scopes.count * sizeof(uint32_t));
     at->barriers = add_part(&size, elements * sizeof(grout_barrier));
     size_history(at, elements, phase);
-    at->snapshots = add_part(&size, elements * at->snapshots_kept * phase);
+    at->snapshots = add_part(&size, elements * at->snapshots_kept *
+                                        (at->has_sheets ? sizeof(uint32_t) : phase));
     at->waits = add_part(&size, elements * actors * sizeof(grout_wait_fact));
     at->collectives =
         add_part(&size, plan->collective_count * elements * sizeof(grout_collective_progress));

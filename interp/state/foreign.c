@@ -8,6 +8,7 @@
  * those that no word names any more. Kernels whose clusters do not wait for each other have no
  * maps: their words stay 0.
  */
+#include "completion.h"
 #include "generation.h"
 #include "machine.h"
 
@@ -347,15 +348,18 @@ static void mark_sets(const grout_machine *machine, const uint32_t *sets, size_t
 
 static void mark_cta(const grout_cta *cta) {
     const grout_machine *machine = cta->machine;
-    size_t per_phase = machine->plan->has_narrow_waits ? 2 : 1;
+    uint32_t per_phase = machine->plan->has_narrow_waits ? 2 : 1;
     mark_sets(machine, grout_cta__clocks(cta, 0), machine->plan->actor_count);
-    mark_sets(machine, grout_cta__snapshot_of(cta, 0, 0),
-              (size_t)machine->plan->element_count * machine->at.snapshots_kept * per_phase);
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         const grout_barrier *barrier = grout_cta__barrier(cta, i);
+        for (uint32_t k = 0; k < grout_completion__count_sets(machine); k++) {
+            mark_word(machine, grout_completion__get_foreign(cta, i, k));
+        }
         for (uint32_t k = barrier->first_open; k != 0;) {
             grout_phase *phase = grout_machine__phase(machine, k);
-            mark_sets(machine, grout_phase__clocks(phase), per_phase);
+            for (uint32_t set = 0; set < per_phase; set++) {
+                mark_word(machine, grout_phase__get_foreign(machine, phase, set));
+            }
             k = phase->next;
         }
         for (uint32_t k = barrier->first_old; k != 0;) {

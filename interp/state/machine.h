@@ -119,13 +119,14 @@ typedef struct grout_barrier {
     GROUT_STATE_END
 } grout_barrier;
 
-/* A phase that has begun; its clock sets follow. */
+/* A phase that has begun. Its clock sets (completion.h) follow, or are a row of sheets. */
 typedef struct grout_phase {
     /* not hashed: places in pools */
     uint32_t link;
     uint32_t next;
     uint32_t first_flight, last_flight; /* that it waits for */
     uint32_t first_contribution, last_contribution;
+    uint32_t clocks, unused; /* the row */
     /* hashed, from here on */
     uint32_t number;
     uint32_t had_bytes;
@@ -136,6 +137,12 @@ typedef struct grout_phase {
     uint32_t reserved;
     GROUT_STATE_END
 } grout_phase;
+
+/* A scope that some threads have left: the union of what each knew (V) as it left follows. */
+typedef struct grout_scope_left {
+    uint32_t link; /* not hashed: of the pool */
+    uint32_t count;
+} grout_scope_left;
 
 /* A completed phase, older than the snapshots kept for all; its clock sets follow. */
 typedef struct grout_old_phase {
@@ -180,7 +187,8 @@ typedef struct grout_cta_state {
     uint32_t payload_used; /* slots in use */
     uint32_t undo_first;   /* ring of entries */
     uint32_t undo_data_first,
-        undo_dropped; /* ring of bytes: next free; entries lost to the limit */
+        undo_dropped;               /* ring of bytes: next free; entries lost to the limit */
+    uint32_t newest_clocks, unused; /* the row of clock sets that was kept last (completion.h) */
     /* hashed, from here on */
     uint32_t index; /* in the launch */
     uint32_t is_begun, has_ended;
@@ -255,6 +263,8 @@ typedef struct grout_run_state {
 typedef enum grout_pool_index {
     GROUT_POOL_PHASES,
     GROUT_POOL_OLD_PHASES,
+    GROUT_POOL_SHEETS, /* sheets.h */
+    GROUT_POOL_SCOPES, /* grout_scope_left */
     GROUT_POOL_CONTRIBUTIONS,
     GROUT_POOL_FLIGHTS,
     GROUT_POOL_COLLECTIVES,
@@ -326,6 +336,7 @@ typedef struct grout_state_layout {
         size;                /* of a CTA */
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
     uint32_t old_max;        /* of older ones, for late waits */
+    bool has_sheets;         /* clock sets of phases are rows of sheets (completion.h) */
 } grout_state_layout;
 
 /*
@@ -385,11 +396,12 @@ struct grout_machine {
     uint8_t *turned, *pair_sums; /* its b of integers, by columns; rows of a pair's accumulator */
     uint64_t tile_clock, tiles_packed;
     uint32_t *clock_scratch;
-    uint8_t *strips;             /* see strip.h */
-    grout_chain_run *chain_runs; /* the steps of the chain that runs */
-    uint64_t step_limit;         /* of all steps: where this run stops at the latest */
-    bool is_stopped;             /* an extern said stop: the run is over */
-    uint64_t asked_at;           /* work when the launch was asked whether to go on: scheduler.c */
+    uint32_t *completed_clocks, *open_clocks; /* completion.h; NULL: not needed */
+    uint8_t *strips;                          /* see strip.h */
+    grout_chain_run *chain_runs;              /* the steps of the chain that runs */
+    uint64_t step_limit;                      /* of all steps: where this run stops at the latest */
+    bool is_stopped;                          /* an extern said stop: the run is over */
+    uint64_t asked_at; /* work when the launch was asked whether to go on: scheduler.c */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -491,13 +503,11 @@ static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread)
     return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
-/* For the running instance of a scope: how many threads have left it, followed by the union of what
- * each knew (V) as it left. All 0 while no thread has left. */
+/* For the running instance of a scope: who has left it; a record, 0 while no thread has. */
 static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
     const grout_machine *machine = cta->machine;
     GROUT_ASSERT(scope < cta->machine->plan->scopes.count);
-    return (uint32_t *)(void *)(cta->state + machine->at.scopes) +
-           (size_t)scope * (1 + machine->plan->order.size);
+    return (uint32_t *)(void *)(cta->state + machine->at.scopes) + scope;
 }
 static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t element) {
     GROUT_ASSERT(element < cta->machine->plan->element_count);
@@ -510,15 +520,6 @@ static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t e
  */
 static inline size_t grout_machine__phase_words(const grout_machine *machine) {
     return (size_t)machine->plan->order.words * (machine->plan->has_narrow_waits ? 2 : 1);
-}
-/* The clock sets of a completed phase, of the last snapshots_kept. */
-static inline uint32_t *grout_cta__snapshot_of(const grout_cta *cta, uint32_t element,
-                                               uint32_t phase) {
-    const grout_machine *machine = cta->machine;
-    return (uint32_t *)(void *)(cta->state + machine->at.snapshots) +
-           ((size_t)element * machine->at.snapshots_kept +
-            (phase & (machine->at.snapshots_kept - 1))) *
-               grout_machine__phase_words(machine);
 }
 /* By actor of the CTA. */
 static inline grout_wait_fact *grout_cta__waits(const grout_cta *cta, uint32_t element) {
@@ -549,9 +550,6 @@ static inline uint8_t *grout_cta__accumulators(const grout_cta *cta, uint32_t th
 static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
     GROUT_ASSERT(index != 0);
     return grout_pool__at(&machine->pools[GROUT_POOL_PHASES], index);
-}
-static inline uint32_t *grout_phase__clocks(grout_phase *phase) {
-    return (uint32_t *)(void *)(phase + 1);
 }
 static inline grout_old_phase *grout_machine__old_phase(const grout_machine *machine,
                                                         uint32_t index) {

@@ -52,6 +52,20 @@ static uint64_t hash_registers(const grout_cta *cta, uint64_t hash) {
     return hash;
 }
 
+static uint64_t hash_scopes(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    for (uint32_t i = 0; i < machine->plan->scopes.count; i++) {
+        const uint32_t number = *grout_cta__scope(cta, i);
+        const grout_scope_left *left =
+            number == 0 ? NULL : grout_pool__at(&machine->pools[GROUT_POOL_SCOPES], number);
+        hash = grout_hash__word(hash, left == NULL ? 0 : left->count);
+        hash = left == NULL ? hash
+                            : grout_hash__bytes(hash, left + 1,
+                                                machine->plan->order.size * sizeof(uint32_t));
+    }
+    return hash;
+}
+
 uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash) {
     const grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
@@ -64,7 +78,6 @@ uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash) {
     hash = grout_hash__bytes(hash, cta->state + machine->at.loops,
                              machine->at.clocks - machine->at.loops);
     hash = grout_foreign__hash_sets(machine, hash, grout_cta__clocks(cta, 0), plan->actor_count);
-    hash = grout_hash__bytes(hash, cta->state + machine->at.scopes,
-                             machine->at.barriers - machine->at.scopes);
+    hash = hash_scopes(cta, hash);
     return hash_registers(cta, hash);
 }

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "completion.h"
 #include "pair.h"
 #include "phase.h"
 
@@ -85,7 +86,7 @@ static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uin
     grout_phase_fact fact = {.is_complete = barrier->completed >= number};
     if (fact.is_complete) {
         fact.had_bytes = (barrier->had_bytes >> ((number - 1) & 1) & 1u) != 0;
-        fact.completion = grout_cta__snapshot_of(cta, element, number - 1);
+        fact.completion = grout_completion__get(cta, element, number - 1);
         return fact;
     }
     for (uint32_t i = barrier->first_open; i != 0;) {
@@ -93,7 +94,7 @@ static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uin
         if (phase->number == number - 1) {
             fact.had_bytes = phase->had_bytes != 0;
             fact.is_complete = !fact.had_bytes && grout_barrier__is_full(cta, element, number - 1);
-            fact.completion = fact.is_complete ? grout_phase__clocks(phase) : NULL;
+            fact.completion = fact.is_complete ? grout_phase__begin_clocks(cta, phase) : NULL;
         }
         i = phase->next;
     }
@@ -233,9 +234,9 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
         return;
     }
     bool is_complete = barrier->completed > number;
-    const uint32_t *clocks = is_complete
-                                 ? grout_cta__snapshot_of(cta, element, number)
-                                 : grout_phase__clocks(grout_machine__phase(machine, record));
+    const uint32_t *clocks =
+        is_complete ? grout_completion__get(cta, element, number)
+                    : grout_phase__begin_clocks(cta, grout_machine__phase(machine, record));
     bool had_bytes = is_complete ? (barrier->had_bytes >> (number & 1) & 1u) != 0
                                  : grout_machine__phase(machine, record)->had_bytes != 0;
     if (had_bytes || !grout_order__is_known(&machine->plan->order, clocks, known)) {
@@ -269,13 +270,14 @@ static void leave_tensor_clocks(const grout_cta *cta, const contributor *who,
                                 const grout_arrival *arrival, uint32_t record) {
     grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
-    uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+    uint32_t *clocks = grout_phase__begin_clocks(cta, grout_machine__phase(machine, record));
     uint32_t *from = grout_cta__clocks(who->cta, who->thread);
     const size_t words = grout_machine__phase_words(machine);
     for (size_t at = 0; at < words; at += order->words) {
         grout_machine__carry(machine, clocks + at, from, grout_edge__get_engine(who->cta == cta));
         leave_tensor_facts(order, clocks + at, from, arrival);
     }
+    grout_phase__end_clocks(cta, grout_machine__phase(machine, record));
 }
 
 /* The same of an actor, in one of the snapshots. */
@@ -309,11 +311,12 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
     bool is_strong = arrival->order != GROUT_CHOICE_ORDER_RELAXED &&
                      (arrival->scope == GROUT_CHOICE_NONE ||
                       grout_order__covers(arrival->scope, other, own, size));
-    uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+    uint32_t *clocks = grout_phase__begin_clocks(cta, grout_machine__phase(machine, record));
     leave_actor_clocks(cta, who, arrival, is_strong, clocks);
     if (machine->plan->has_narrow_waits) {
         leave_actor_clocks(cta, who, arrival, is_strong && who->cta == cta, clocks + order->words);
     }
+    grout_phase__end_clocks(cta, grout_machine__phase(machine, record));
 }
 
 /* For the actors that leave, this phase is their last: later ones need that many fewer. */
@@ -490,12 +493,13 @@ static uint32_t deliver(const grout_cta *cta, const contributor *who,
                   delivery->bytes);
     }
     if (machine->has_clocks) {
-        uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+        uint32_t *clocks = grout_phase__begin_clocks(cta, grout_machine__phase(machine, record));
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
             grout_machine__carry(machine, clocks + at, get_clocks(who),
                                  grout_edge__get_engine(who->cta == cta));
         }
+        grout_phase__end_clocks(cta, grout_machine__phase(machine, record));
     }
     wake_waiters(cta, delivery->element);
     return record;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "phase.h"
+#include "completion.h"
 #include "flight.h"
 #include "spin.h"
 
@@ -64,7 +65,7 @@ static void keep_old(const grout_cta *cta, uint32_t element, uint32_t number) {
     }
     grout_old_phase *phase = grout_machine__old_phase(machine, index);
     phase->number = number;
-    memcpy(grout_old_phase__clocks(phase), grout_cta__snapshot_of(cta, element, number),
+    memcpy(grout_old_phase__clocks(phase), grout_completion__get(cta, element, number),
            grout_machine__phase_words(machine) * sizeof(uint32_t));
     if (barrier->last_old != 0) {
         grout_machine__old_phase(machine, barrier->last_old)->next = index;
@@ -89,7 +90,7 @@ const uint32_t *grout_phase__find_completion(const grout_cta *cta, uint32_t elem
         return NULL;
     }
     if (barrier->completed <= number + kept) {
-        return grout_cta__snapshot_of(cta, element, number);
+        return grout_completion__get(cta, element, number);
     }
     for (uint32_t i = barrier->first_old; i != 0;) {
         grout_old_phase *phase = grout_machine__old_phase(machine, i);
@@ -152,6 +153,7 @@ static void free_phase(const grout_cta *cta, uint32_t record) {
         grout_flight__drop(cta, i, GROUT_HELD_BY_PHASE);
         i = next;
     }
+    grout_phase__drop_clocks(cta, grout_machine__phase(machine, record));
     grout_pool__give(&machine->pools[GROUT_POOL_PHASES], record);
 }
 
@@ -160,7 +162,7 @@ static void complete_phase(const grout_cta *cta, uint32_t element) {
     grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t record = barrier->first_open;
     grout_phase *phase = grout_machine__phase(machine, record);
-    uint32_t *clocks = grout_phase__clocks(phase);
+    uint32_t *clocks = grout_phase__begin_clocks(cta, phase);
     uint32_t parity = phase->number & 1;
     barrier->completed = phase->number + 1;
     barrier->had_bytes = (barrier->had_bytes & ~(1u << parity)) | phase->had_bytes << parity;
@@ -174,7 +176,7 @@ static void complete_phase(const grout_cta *cta, uint32_t element) {
         if (phase->number >= machine->at.snapshots_kept) {
             keep_old(cta, element, phase->number - machine->at.snapshots_kept);
         }
-        memcpy(grout_cta__snapshot_of(cta, element, phase->number), clocks, words * sizeof *clocks);
+        grout_completion__put(cta, element, phase->number, clocks);
     }
     barrier->first_open = phase->next;
     barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
@@ -246,15 +248,16 @@ void grout_phase__forget_all(const grout_cta *cta, uint32_t element) {
     while (barrier->first_old != 0) {
         drop_oldest(machine, barrier);
     }
+    grout_completion__forget(cta, element);
 }
 
-static uint64_t hash_phases(const grout_machine *machine, const grout_barrier *barrier,
-                            uint64_t hash) {
+static uint64_t hash_phases(const grout_cta *cta, const grout_barrier *barrier, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
     size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
     for (uint32_t i = barrier->first_open; i != 0;) {
         grout_phase *phase = grout_machine__phase(machine, i);
         hash = GROUT_HASH_FACTS(hash, phase, grout_phase, number);
-        hash = grout_foreign__hash_sets(machine, hash, grout_phase__clocks(phase), sets);
+        hash = grout_foreign__hash_sets(machine, hash, grout_phase__begin_clocks(cta, phase), sets);
         i = phase->next;
     }
     for (uint32_t i = barrier->first_old; i != 0;) {
@@ -268,15 +271,12 @@ static uint64_t hash_phases(const grout_machine *machine, const grout_barrier *b
 
 uint64_t grout_barrier__hash(const grout_cta *cta, uint64_t hash) {
     const grout_machine *machine = cta->machine;
-    size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         const grout_barrier *barrier = grout_cta__barrier(cta, i);
         hash = GROUT_HASH_FACTS(hash, barrier, grout_barrier, full);
-        hash = hash_phases(machine, barrier, hash);
+        hash = hash_phases(cta, barrier, hash);
     }
-    hash = grout_foreign__hash_sets(machine, hash, grout_cta__snapshot_of(cta, 0, 0),
-                                    (size_t)machine->plan->element_count *
-                                        machine->at.snapshots_kept * sets);
+    hash = grout_completion__hash(cta, hash);
     return grout_hash__bytes(hash, cta->state + machine->at.waits,
                              machine->at.payload_free - machine->at.waits);
 }

@@ -306,18 +306,18 @@ static bool abandon_in(end_context *context, grout_shadow *shadow) {
     return true;
 }
 
-/* The barriers of a scope end; loads that arrive on them are all over, but for a bug. */
-static bool end_elements(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+/* The barriers of an object end with its scope; loads that arrive on them are all over, but for a
+ * bug. */
+static bool end_elements(grout_checker *checker, const grout_event *event, grout_cta_state *state,
+                         grout_object_id object) {
     uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
-    for (uint32_t i = 0; i < checker->local_elements; i++) {
+    for (uint32_t i = checker->homes[object].first_element;
+         i < checker->local_elements && checker->info.element_objects[i] == object; i++) {
         grout_element_state *element = &state->elements[i];
         uint32_t component =
             grout_clock_ph(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
         end_context context = {
             .checker = checker, .event = event, .state = state, .component = component};
-        if (!is_ending(event, checker->info.element_objects[i])) {
-            continue;
-        }
         if (element->facts.last_load > event->u.scope.last[component] &&
             !(abandon_in(&context, &state->local) && abandon_in(&context, &checker->memory.gmem))) {
             return checker->has_failed ? false : grout_checker__fail(checker);
@@ -437,6 +437,10 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
     }
-    return event->u.scope.is_inner ? end_elements(checker, event, state)
-                                   : end_left(checker, event, state);
+    bool is_good = true;
+    for (uint32_t i = 0; event->u.scope.is_inner && is_good && i < event->u.scope.object_count;
+         i++) {
+        is_good = end_elements(checker, event, state, event->u.scope.objects[i]);
+    }
+    return is_good && (event->u.scope.is_inner || end_left(checker, event, state));
 }

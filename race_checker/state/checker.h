@@ -26,7 +26,8 @@
  * which each thread has for itself, has the plane of thread 0 here, and the others' follow.
  */
 typedef struct grout_home {
-    uint32_t plane; /* plus 1; 0: the object is not followed */
+    uint32_t plane;         /* plus 1; 0: the object is not followed */
+    uint32_t first_element; /* of a barrier object */
     int64_t offset;
 } grout_home;
 

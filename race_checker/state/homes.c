@@ -193,6 +193,9 @@ bool grout_checker__place_objects(grout_checker *checker) {
     if (!checker->homes || !checker->local_plane_sizes || !checker->local_plane_pitches) {
         return false;
     }
+    for (uint32_t i = checker->local_elements; i > 0; i--) {
+        checker->homes[checker->info.element_objects[i - 1]].first_element = i - 1;
+    }
     for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
         bool is_local = grout_space_needs_tensor_order((uint32_t)space) ||
                         grout_space_is_of_cta((uint32_t)space);

@@ -351,17 +351,32 @@ def init_lists(n):
                   ["store %y[0], 1"])
 
 
-@shape(4000, ratio=SQUARE)
+@shape(28000)
 def barriers(n):
     """barriers of a CTA"""
     return kernel(OUT, [f"scratch %b{i} : barrier[1]" for i in range(n)] + ["store %y[0], 1"])
 
 
-@shape(4000, ratio=SQUARE)
+@shape(28000, without=SEARCHES, ratio=SQUARE)
 def used_barriers(n):
     """barriers of a CTA, each with an arrival and a wait"""
     return kernel(OUT, [f"scratch %b{i} : barrier[1]" for i in range(n)] + ["store %y[0], 1"]
                   + [line for i in range(n) for line in (f"barrier_arrive %b{i}[0]", f"barrier_wait %b{i}[0]")])
+
+
+@shape(28000, without=SEARCHES, ratio=SQUARE)
+def open_barriers(n):
+    """barriers of a CTA, at all of which one thread arrives before the other does"""
+    return kernel(OUT + " threads(wg = 2)",
+                  [f"scratch %b{i} : barrier[1] arrivals(2)" for i in range(n)] + ["store %y[(axis_index wg)], 1"]
+                  + [f"barrier_arrive %b{i}[0]" for i in range(n)] + [f"barrier_wait %b{i}[0]" for i in range(n)])
+
+
+@shape(1 << 14, without=SEARCHES, ratio=SQUARE)
+def scoped_barriers(n):
+    """scopes with a barrier, one after the other"""
+    return kernel(OUT, ["scoped(%b : barrier[1]) {", "  barrier_arrive %b[0]", "  barrier_wait %b[0]", "}"] * n
+                  + ["store %y[0], 1"])
 
 
 @shape(1 << 18)

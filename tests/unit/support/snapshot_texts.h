@@ -71,6 +71,16 @@ static const char *const texts[] = {
     "axis_index g\n"
     " %n = add (mul %g, 2), %c\n store %p[%n], (load %x[%n])\n semaphore_signal %s[%g], 1\n"
     " %o = rem %g + 1, 4\n semaphore_wait %s[%o], 1\n store %y[%n], (load %p[%o * 2 + %c]) }",
+    /* so many barriers that clock sets are in sheets, in clusters that wait for each other */
+    "kernel @k(%x: in gmem f32[4], %y: out gmem f32[2, 4]) grid(g = 2) threads(w = 2) {\n"
+    " scratch %s : semaphore[2] global\n scratch %b : barrier[600] arrivals(2)\n"
+    " scratch %c : barrier[1]\n scratch %v : smem f32[4]\n %g = axis_index g\n %t = axis_index w\n"
+    " if (eq %t, 0) { copy_gmem_to_smem %x, %v, %c[0] }\n"
+    " for %i in 0..4 { barrier_arrive %b[%i * 150]\n barrier_wait %b[%i * 150]\n"
+    "  if (gt %i, 1) { barrier_arrive %b[599]\n barrier_wait %b[599] }\n"
+    "  store %y[%g, (rem %i, 2) * 2 + %t], 1.0 }\n"
+    " if (eq %t, 0) { barrier_wait %c[0]\n semaphore_signal %s[%g], 1\n"
+    "  semaphore_wait %s[1 - %g], 1\n store %y[%g, 0], (load %v[0]) } }",
     /* atomics, named barriers and cp.async groups */
     "kernel @k(%x: in gmem i32[8, 32], %y: inout gmem i32[8, 32]) threads(w = 2) {\n"
     " scratch %s : smem i32[2, 3, 32]\n scratch %n : smem i32[1]\n %t = axis_index w\n"
