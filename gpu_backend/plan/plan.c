@@ -128,9 +128,12 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     plan->barriers =
         grout_array__grow(grout_module_get_allocator(walk->module), plan->barriers,
                           plan->barrier_count, 1, &walk->barrier_capacity, sizeof *plan->barriers);
-    if (plan->barrier_count == walk->barrier_capacity) {
+    const int64_t offset = grout_object_get_offset(walk->module, id);
+    uint32_t *first = grout_lookup__at(&walk->barrier_at, (uint64_t)offset);
+    if (plan->barrier_count == walk->barrier_capacity || first == NULL) {
         return grout_diags_add_oom(walk->diags);
     }
+    *first = *first == 0 ? plan->barrier_count + 1 : *first;
     grout_gpu_barrier barrier = {
         .object = id,
         .count = (uint32_t)grout_type_get_count(grout_object_get_type(walk->module, id)),
@@ -139,14 +142,9 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
         .is_clustered = object->cluster_group_count > 0,
         .is_cluster_scope = (object->cluster_group_count > 0 || object->is_leader_tracked) &&
                             walk->plan->cluster_size > 1,
-        .smem_offset = grout_object_get_offset(walk->module, id),
-        .owner = plan->barrier_count,
+        .smem_offset = offset,
+        .owner = *first - 1,
     };
-    for (uint32_t i = plan->barrier_count; i-- > 0;) {
-        if (plan->barriers[i].smem_offset == barrier.smem_offset) {
-            barrier.owner = i;
-        }
-    }
     plan->barriers[plan->barrier_count++] = barrier;
     plan->place_of_object[id] = plan->barrier_count;
     return true;
@@ -446,7 +444,8 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     grout_gpu_planning walk = {.plan = plan,
                                .module = module,
                                .kernel = grout_module_get_kernel(module, kernel),
-                               .diags = diags};
+                               .diags = diags,
+                               .barrier_at = {.allocator = grout_module_get_allocator(module)}};
     *plan = (grout_gpu_plan){.arch = (uint8_t)grout_gpu__get_arch(module, kernel),
                              .tensor_columns = count_tensor_columns(module, kernel),
                              .tensor_group = 1,
@@ -473,11 +472,11 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     is_done = is_done && plan_edges(&walk, kernel);
-    if (is_done) {
-        grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
-        GROUT_ASSERT_SLOW(has_alike_pools(plan));
-    }
+    is_done = is_done && (grout_gpu__plan_arrivals(plan, module, walk.kernel->body) ||
+                          grout_diags_add_oom(diags));
+    GROUT_ASSERT_SLOW(!is_done || has_alike_pools(plan));
     grout__free(walk.is_plain);
+    grout_lookup__deinit(&walk.barrier_at);
     return is_done;
 }
 

@@ -20,26 +20,34 @@
  */
 #include "planning.h"
 
+#include "alloc.h"
 #include "invariant.h"
 
-typedef struct pool_walk {
-    const grout_gpu_plan *plan;
-    const grout_module *module;
-    uint32_t pool;         /* number of its first barrier */
+/* The barriers of one object, or of several that are made together: by the first of them. */
+typedef struct pool {
     bool has_single;       /* somebody arrives once for all: a copy, a warp */
     bool has_lanes;        /* each lane arrives for itself somewhere: async_copy_arrive */
-    bool is_in_warps;      /* what is visited stands in a warp_map, or has fewer than four warps */
+    bool is_special;       /* threads are counted, whoever arrives */
     uint32_t arrive_count; /* arrivals of each warp: 0, 1, or several in program order */
-} pool_walk;
+    uint32_t most;         /* arrivals of a phase */
+} pool;
 
-static bool is_in_pool(const pool_walk *walk, const grout_op *op, uint32_t index) {
+typedef struct arrival_walk {
+    const grout_gpu_plan *plan;
+    const grout_module *module;
+    pool *pools;      /* by barrier */
+    bool is_in_warps; /* what is visited stands in a warp_map, or has fewer than four warps */
+} arrival_walk;
+
+/* The pool that an operand names, or NULL. */
+static pool *find_pool(const arrival_walk *walk, const grout_op *op, uint32_t index) {
     grout_view view;
     if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, index),
                                &view)) {
-        return false;
+        return NULL;
     }
     const uint32_t number = grout_gpu__plan_find_barrier(walk->plan, view.object);
-    return number != UINT32_MAX && walk->plan->barriers[number].owner == walk->pool;
+    return number == UINT32_MAX ? NULL : &walk->pools[walk->plan->barriers[number].owner];
 }
 
 static bool is_in_loop(const grout_module *module, const grout_op *op) {
@@ -55,26 +63,29 @@ static bool is_in_loop(const grout_module *module, const grout_op *op) {
 }
 
 /* Notes which lanes make the arrival of an op on a barrier of the pool. */
-static void note_arrival(pool_walk *walk, const grout_op *op) {
+static void note_arrival(const arrival_walk *walk, const grout_op *op, pool *to) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_EACH) {
-        walk->has_lanes = true;
+        to->has_lanes = true;
     } else if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_ANY) {
-        walk->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
-        walk->has_single = walk->has_single || walk->is_in_warps;
+        to->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
+        to->has_single = to->has_single || walk->is_in_warps;
     } else {
-        walk->has_single = true;
+        to->has_single = true;
     }
 }
 
 static bool visit(void *payload, grout_op_id id, const grout_op *op) {
-    pool_walk *walk = payload;
+    arrival_walk *walk = payload;
     uint32_t count;
     const grout_effect *effects = grout_gpu__get_effects(op, &count);
     (void)id;
     for (uint32_t k = 0; k < count; k++) {
-        if (effects[k].access == GROUT_ACCESS_ARRIVE && is_in_pool(walk, op, effects[k].operand)) {
-            note_arrival(walk, op);
+        pool *to = effects[k].access == GROUT_ACCESS_ARRIVE
+                       ? find_pool(walk, op, effects[k].operand)
+                       : NULL;
+        if (to != NULL) {
+            note_arrival(walk, op, to);
         }
     }
     const grout_region_kind kind =
@@ -90,35 +101,40 @@ static bool visit(void *payload, grout_op_id id, const grout_op *op) {
     return true;
 }
 
-void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
-                              grout_block_id body) {
-    for (uint32_t pool = 0; pool < plan->barrier_count; pool++) {
-        pool_walk walk = {.plan = plan, .module = module, .pool = pool};
-        uint32_t most = 0; /* arrivals of a phase */
-        bool is_special = false;
-        if (plan->barriers[pool].owner != pool) {
-            continue;
-        }
-        (void)grout_gpu__walk(module, body, visit, &walk);
-        for (uint32_t k = pool; k < plan->barrier_count; k++) {
-            if (plan->barriers[k].owner == pool && plan->barriers[k].arrivals > most) {
-                most = plan->barriers[k].arrivals;
-            }
-            if (plan->barriers[k].owner == pool) {
-                is_special = is_special || plan->barriers[k].is_explicit ||
-                             plan->barriers[k].is_clustered || plan->barriers[k].is_cluster_scope;
-            }
-        }
-        /* What mbarrier counts to bounds them. */
-        const bool counts_warps = !walk.has_single && !walk.has_lanes && !is_special &&
-                                  most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
-        for (uint32_t k = pool; k < plan->barrier_count; k++) {
-            if (plan->barriers[k].owner == pool) {
-                plan->barriers[k].counts_warps = counts_warps;
-                plan->barriers[k].counts_lanes = walk.has_lanes;
-                GROUT_ASSERT(!counts_warps || !walk.has_lanes);
-                plan->barriers[k].is_watched = counts_warps && most > 1 && walk.arrive_count > 1;
-            }
-        }
+/* What each barrier says of its pool. */
+static void note_barriers(const grout_gpu_plan *plan, pool *pools) {
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &plan->barriers[k];
+        pool *of = &pools[barrier->owner];
+        of->most = barrier->arrivals > of->most ? barrier->arrivals : of->most;
+        of->is_special = of->is_special || barrier->is_explicit || barrier->is_clustered ||
+                         barrier->is_cluster_scope;
     }
+}
+
+static void decide(grout_gpu_barrier *barrier, const pool *of) {
+    /* What mbarrier counts to bounds them. */
+    const bool counts_warps = !of->has_single && !of->has_lanes && !of->is_special &&
+                              of->most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
+    barrier->counts_warps = counts_warps;
+    barrier->counts_lanes = of->has_lanes;
+    GROUT_ASSERT(!counts_warps || !of->has_lanes);
+    barrier->is_watched = counts_warps && of->most > 1 && of->arrive_count > 1;
+}
+
+bool grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
+                              grout_block_id body) {
+    pool *pools =
+        grout__new(grout_module_get_allocator(module), plan->barrier_count, sizeof *pools);
+    arrival_walk walk = {.plan = plan, .module = module, .pools = pools};
+    if (pools == NULL) {
+        return false;
+    }
+    (void)grout_gpu__walk(module, body, visit, &walk);
+    note_barriers(plan, pools);
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        decide(&plan->barriers[k], &pools[plan->barriers[k].owner]);
+    }
+    grout__free(pools);
+    return true;
 }

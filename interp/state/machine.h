@@ -503,7 +503,8 @@ static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread)
     return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
-/* For the running instance of a scope: who has left it; a record, 0 while no thread has. */
+/* For the running instance of a scope: the record of those that have left it; 0 while no thread
+ * has. */
 static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
     const grout_machine *machine = cta->machine;
     GROUT_ASSERT(scope < cta->machine->plan->scopes.count);

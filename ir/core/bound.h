@@ -6,6 +6,20 @@
 #include "module.h"
 
 /* A module being bound. The passes report and go on; ok says whether anybody has reported. */
+/* References, or objects, that view values by .bitcast or .reshape: in the order made, and by
+ * value.
+ */
+typedef struct grout_recasts {
+    struct {
+        struct {
+            uint32_t id;
+            uint32_t next; /* an older one of the same value, from 1; 0: none */
+        } * items;
+        size_t count, capacity;
+    } all;
+    grout_lookup newest; /* by value, from 1 */
+} grout_recasts;
+
 typedef struct grout_binding {
     grout_module *module; /* the copy that becomes the bound module */
     grout_bound *bound;   /* module->bound */
@@ -17,7 +31,8 @@ typedef struct grout_binding {
     bool *open_blocks; /* by block: the walk stands inside */
     struct grout_layout_spec *object_specs; /* by object: what its layout was made of */
     bool *has_alias;                        /* by object: another one has its bytes */
-    GROUT_ARRAY(grout_ref_id) recasts;      /* the references with a .bitcast or .reshape */
+    grout_recasts recasts;                  /* the references with a .bitcast or .reshape */
+    grout_recasts recast_objects;           /* the objects that their views have become */
     grout_block_id unfinished; /* that a builder fills: it and those around it have no end yet */
     bool ok;
 } grout_binding;
@@ -51,6 +66,7 @@ bool grout_alias__bind(grout_binding *binding, grout_object_id id);
 /* recast.c: how many objects the views by .bitcast and .reshape become at most; makes them. */
 uint32_t grout_recast__count(const grout_module *module);
 void grout_recast__module(grout_binding *binding);
+void grout_recast__deinit(grout_recasts *recasts);
 
 /* Makes the views of an object again, whose layout has changed. */
 void grout_recast__object(grout_binding *binding, grout_object_id object);

@@ -351,7 +351,7 @@ def init_lists(n):
                   ["store %y[0], 1"])
 
 
-@shape(28000)
+@shape(28000, without=("advice",))
 def barriers(n):
     """barriers of a CTA"""
     return kernel(OUT, [f"scratch %b{i} : barrier[1]" for i in range(n)] + ["store %y[0], 1"])
@@ -427,6 +427,15 @@ def inferred_tiles(n):
     return kernel("%y: inout gmem i32[64])",
                   ["scratch %s : smem i32[64]", *(f"scratch %a{i} : smem i32[64] tile(infer) alias(%s)" for i in range(n)),
                    *(f"store %a{i}[0], 1" for i in range(n)), "store %y[0], (load %s[0])"])
+
+
+@shape(1 << 14)
+def recasts_of_inferred_tiles(n):
+    """names with a tile that is inferred, each used as numbers of another type"""
+    return kernel("%y: inout gmem f32[64])",
+                  ["scratch %s : smem f32[64] tile(infer)",
+                   *(f"scratch %a{i} : smem f32[64] tile(infer) alias(%s)" for i in range(n)),
+                   *(f"store %a{i}.bitcast(i32), (broadcast {i} : i32[64])" for i in range(n)), "store %y, (load %s)"])
 
 
 @shape(1 << 16)

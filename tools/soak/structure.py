@@ -55,7 +55,8 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "emit scalar-parameters", "emit kernels", "emit nested-loops", "emit semaphores", "fmt scalars", "verbose kernels",
          "fix kernels", "html kernels-with-findings", "check launched-parameters", "host launched-parameters",
          "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop", "check chained-products",
-         "json swept-kernels")
+         "json swept-kernels", "check barriers", "run barriers", "emit barriers", "emit used-barriers",
+         "check recasts-of-inferred-tiles")
 SHORT_TIMES = 16
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
 

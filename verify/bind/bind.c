@@ -587,7 +587,8 @@ void grout_binding__deinit(grout_binding *binding) {
     grout__free(binding->open_blocks);
     grout__free(binding->object_specs);
     grout__free(binding->has_alias);
-    grout__free(binding->recasts.items);
+    grout_recast__deinit(&binding->recasts);
+    grout_recast__deinit(&binding->recast_objects);
 }
 
 grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,

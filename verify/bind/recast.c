@@ -9,6 +9,7 @@
  */
 #include "bound.h"
 #include "layout.h"
+#include "lookup.h"
 
 #include <string.h>
 
@@ -22,6 +23,27 @@ uint32_t grout_recast__count(const grout_module *module) {
         count += is_recast(GROUT_TABLE_AT(module->ref_steps, grout_ref_step, i)) ? 1 : 0;
     }
     return count;
+}
+
+/* Adds one more of a value. False without memory. */
+static bool add(grout_binding *binding, grout_recasts *recasts, grout_value_id value, uint32_t id) {
+    recasts->newest.allocator = binding->module->allocator;
+    uint32_t *newest = GROUT_ARRAY_RESERVE(&recasts->all, binding->module->allocator, 1)
+                           ? grout_lookup__at(&recasts->newest, value)
+                           : NULL;
+    if (newest == NULL) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+        return false;
+    }
+    recasts->all.items[recasts->all.count].id = id;
+    recasts->all.items[recasts->all.count++].next = *newest;
+    *newest = (uint32_t)recasts->all.count;
+    return true;
+}
+
+void grout_recast__deinit(grout_recasts *recasts) {
+    grout__free(recasts->all.items);
+    grout_lookup__deinit(&recasts->newest);
 }
 
 /* A view on its way to the object that it becomes. */
@@ -195,21 +217,23 @@ static grout_view_fault recast_view(recast *it) {
     return fault;
 }
 
+/* Whether an object that a view of the same value has become is this view. */
+static bool is_alike(const recast *it, grout_object_id id) {
+    const grout_module *module = it->binding->module;
+    const grout_layout_spec *spec = &it->binding->object_specs[id];
+    return grout_object_get_root(module, id) == grout_object_get_root(module, it->view.object) &&
+           grout_type_is_equal(&it->binding->bound->object_types[id], &it->type) &&
+           spec->tile_rank == it->spec.tile_rank &&
+           memcmp(&spec->tile, &it->spec.tile, sizeof spec->tile) == 0;
+}
+
 /* The view that is the same, if an earlier reference has made it; else 0. */
 static grout_object_id find_alike(const recast *it) {
-    const grout_module *module = it->binding->module;
-    const grout_object_id root = grout_object_get_root(module, it->view.object);
-    for (grout_object_id id = module->objects.count; id-- > 1;) {
-        if (grout_object_is_declared(module, id)) {
-            break;
-        }
-        if (grout_object_get_root(module, id) == root &&
-            grout_module_get_object(module, id)->value == it->view.base &&
-            grout_type_is_equal(&it->binding->bound->object_types[id], &it->type) &&
-            it->binding->object_specs[id].tile_rank == it->spec.tile_rank &&
-            memcmp(&it->binding->object_specs[id].tile, &it->spec.tile, sizeof it->spec.tile) ==
-                0) {
-            return id;
+    const grout_recasts *made = &it->binding->recast_objects;
+    for (uint32_t i = grout_lookup__find(&made->newest, it->view.base); i != 0;
+         i = made->all.items[i - 1].next) {
+        if (is_alike(it, made->all.items[i - 1].id)) {
+            return made->all.items[i - 1].id;
         }
     }
     return 0;
@@ -227,6 +251,9 @@ static grout_object_id make_object(const recast *it) {
     const grout_object_id id = grout_table__push(&module->objects, &object);
     if (id == 0) {
         it->binding->ok = grout_diags_add_oom(it->binding->diags);
+        return 0;
+    }
+    if (!add(it->binding, &it->binding->recast_objects, it->view.base, id)) {
         return 0;
     }
     it->binding->bound->object_offsets[id] = -1;
@@ -279,10 +306,12 @@ static void recast_again(grout_binding *binding, grout_ref_id ref, uint32_t inde
 
 void grout_recast__object(grout_binding *binding, grout_object_id object) {
     const grout_value_id value = grout_module_get_object(binding->module, object)->value;
-    for (size_t i = 0; grout_binding__goes_on(binding) && i < binding->recasts.count; i++) {
-        const grout_ref_id id = binding->recasts.items[i];
+    const grout_recasts *recasts = &binding->recasts;
+    for (uint32_t i = grout_lookup__find(&recasts->newest, value);
+         grout_binding__goes_on(binding) && i != 0; i = recasts->all.items[i - 1].next) {
+        const grout_ref_id id = recasts->all.items[i - 1].id;
         const grout_ref *ref = grout_module_get_ref(binding->module, id);
-        for (uint32_t k = 0; ref->base == value && k < ref->step_count; k++) {
+        for (uint32_t k = 0; k < ref->step_count; k++) {
             if (is_recast(grout_module_get_ref_step(binding->module, ref, k))) {
                 recast_again(binding, id, k);
             }
@@ -291,15 +320,11 @@ void grout_recast__object(grout_binding *binding, grout_object_id object) {
 }
 
 static void note_recast(grout_binding *binding, grout_ref_id id) {
-    const size_t count = binding->recasts.count;
-    if (count > 0 && binding->recasts.items[count - 1] == id) {
-        return;
+    const grout_recasts *recasts = &binding->recasts;
+    const size_t count = recasts->all.count;
+    if (count == 0 || recasts->all.items[count - 1].id != id) {
+        (void)add(binding, &binding->recasts, grout_module_get_ref(binding->module, id)->base, id);
     }
-    if (!GROUT_ARRAY_RESERVE(&binding->recasts, binding->module->allocator, 1)) {
-        binding->ok = grout_diags_add_oom(binding->diags);
-        return;
-    }
-    binding->recasts.items[binding->recasts.count++] = id;
 }
 
 void grout_recast__module(grout_binding *binding) {

@@ -88,7 +88,7 @@ START_TEST(alike_rows_share_sheets) {
     }
     uint32_t row = grout_sheets__keep(&machine, words, WORDS_MAX, 0);
     const uint32_t whole = pool->count;
-    for (uint32_t i = 0; i < 100; i++) {
+    for (size_t i = 0; i < 100; i++) {
         words[700 * i]++;
         row = grout_sheets__keep(&machine, words, WORDS_MAX, row);
     }
