@@ -224,7 +224,7 @@ def test_what_jaxlib_declares():
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler")
-    command = [compiler, "-std=c11", "-fsyntax-only", "-I", HERE.parents[1] / "xla", "-I", jax.ffi.include_dir(),
+    command = [compiler, "-std=c11", "-fsyntax-only", "-I", HERE.parents[1] / "doors" / "xla", "-I", jax.ffi.include_dir(),
                HERE / "check_ffi_api.c"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -105,7 +105,7 @@ def build_wheel(environment, build, work):
         old.unlink()
     shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__",
                                                                            "_native", "_build.py", "_declarations.py"))
-    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests", "xla", "tools"):
+    for name in ("include", "CMakePresets.json", "LICENSE", "kernels", "docs", "tests", "doors", "tools"):
         os.symlink(ROOT / name, source.parent / name)
     with lock(build / "wheel.lock"):
         environment.pip("wheel", "--no-deps", "--no-build-isolation", "-w", work, source,
