@@ -141,9 +141,18 @@ static bool mark(written *bits, int64_t first, int64_t last) {
     return was_written;
 }
 
+/* The object as an operation or the kernel makes it: a recast of one is an object of its own, which
+ * binding puts behind all others of the module. */
+static grout_object_id get_made(const grout_reach *reach, grout_object_id id) {
+    const grout_module *module = reach->module;
+    return grout_module_get_value(module, grout_module_get_object(module, id)->value)->object;
+}
+
 static bool note_write(grout_reach *reach, const grout_access *access) {
-    const uint32_t number = access->object - reach->objects.first;
-    grout_reach_use *use = grout_reach__get_use(reach, access->object);
+    const grout_object_id object = get_made(reach, access->object);
+    const uint32_t number = object - reach->objects.first;
+    GROUT_ASSERT(number < reach->objects.count);
+    grout_reach_use *use = grout_reach__get_use(reach, object);
     if (!access->is_write || access->stamp.agent == GROUT_AGENT_ACTOR ||
         access->space != GROUT_SPACE_SMEM || *use == GROUT_REACH_REUSED) {
         return true;

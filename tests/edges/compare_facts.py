@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from limit import SECONDS  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include", "grout", "facts.def")
+FACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include", "grout-internal", "facts.def")
 WORDS = ("TIME", "SEEN", "MEMORY")
 SKIPPED = 77
 
