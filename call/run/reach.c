@@ -142,7 +142,7 @@ static bool mark(written *bits, int64_t first, int64_t last) {
 }
 
 /* The object as an operation or the kernel makes it: a recast of one is an object of its own, which
- * binding puts behind all others of the module. */
+ * binding puts after all others of the module. */
 static grout_object_id get_made(const grout_reach *reach, grout_object_id id) {
     const grout_module *module = reach->module;
     return grout_module_get_value(module, grout_module_get_object(module, id)->value)->object;
