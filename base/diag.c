@@ -133,8 +133,14 @@ bool grout_diags_add_source(grout_diags *diags, const char *file, const char *te
            take_source(diags, file, grout_shared_text__new(diags->allocator, text, size));
 }
 
+static bool has_text(const grout_diags *diags, const char *file, const grout_shared_text *text) {
+    const grout_diag_source *source = grout_diags__find_source(diags, file);
+    return source != NULL && source->text->size == text->size &&
+           (source->text == text || memcmp(source->text->data, text->data, text->size) == 0);
+}
+
 bool grout_diags__add_shared_source(grout_diags *diags, const char *file, grout_shared_text *text) {
-    return diags == NULL || file == NULL ||
+    return diags == NULL || file == NULL || has_text(diags, file, text) ||
            take_source(diags, file, grout_shared_text__share(diags->allocator, text));
 }
 

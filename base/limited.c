@@ -4,22 +4,26 @@
 
 #include "invariant.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 bool grout_limited__take(grout_limited *limited, uint64_t bytes) {
-    GROUT_ASSERT(limited->limit == 0 || limited->used <= limited->limit);
-    if (limited->limit != 0 && bytes > limited->limit - limited->used) {
+    const uint64_t before = atomic_fetch_add(&limited->used, bytes), now = before + bytes;
+    if (now < before || (limited->limit != 0 && now > limited->limit)) {
+        (void)atomic_fetch_sub(&limited->used, bytes);
         limited->is_reached = true;
         return false;
     }
-    limited->used += bytes;
-    limited->peak = limited->used > limited->peak ? limited->used : limited->peak;
+    uint64_t peak = limited->peak;
+    while (now > peak && !atomic_compare_exchange_weak(&limited->peak, &peak, now)) {
+    }
     return true;
 }
 
 void grout_limited__give(grout_limited *limited, uint64_t bytes) {
-    GROUT_ASSERT(bytes <= limited->used);
-    limited->used -= bytes;
+    const uint64_t before = atomic_fetch_sub(&limited->used, bytes);
+    GROUT_ASSERT(bytes <= before);
+    (void)before;
 }
 
 static void *resize_from(const grout_limited *limited, void *block, size_t old_size,

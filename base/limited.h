@@ -14,9 +14,11 @@
 typedef struct grout_limited {
     grout_allocator allocator;   /* for those that take from it */
     const grout_allocator *from; /* NULL: libc's */
-    uint64_t used, peak;         /* bytes, with what alloc.h has in front of each block */
-    uint64_t limit;              /* 0: none */
-    bool is_reached;             /* it has refused something for its limit */
+    /* bytes, with what alloc.h has in front of each block; OS threads may take and give at once */
+    _Atomic uint64_t used;
+    _Atomic uint64_t peak;
+    uint64_t limit;          /* 0: none */
+    _Atomic bool is_reached; /* it has refused something for its limit */
 } grout_limited;
 
 /* It may not move while something is taken from it. */

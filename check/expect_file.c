@@ -33,7 +33,8 @@ static bool parse(grout_session *session, grout_expect_file *file) {
     if (file->said == NULL || file->rules_said == NULL) {
         return grout_diags_add_oom(session->diags);
     }
-    file->module = grout_parse(file->name, file->text.data, file->text.size, file->said);
+    file->module = grout_parse_in(grout_session__get_allocator(session), file->name,
+                                  file->text.data, file->text.size, file->said);
     grout_session own = *session;
     own.diags = file->rules_said;
     file->is_silenced = grout_silencer__init(&file->silencer, &own, file->name, &file->text);

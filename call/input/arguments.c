@@ -234,7 +234,8 @@ bool grout_argument_set__check_memory(grout_session *session, uint64_t bytes) {
     const grout_host *host = session->host;
     uint64_t memory = host->get_memory(host->payload);
     uint64_t limit = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, memory);
-    if (limit == 0 || bytes <= limit) {
+    const uint64_t used = grout_session__get_used_memory(session);
+    if (limit == 0 || (bytes <= limit && used <= limit - bytes)) {
         return true;
     }
     grout_diags_add(

@@ -290,7 +290,8 @@ static bool read_module(grout_session *session, const grout_bytes *text, grout_l
         out->is_lent = true;
         return grout_module_add_sources(out->symbolic, session->diags);
     }
-    out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
+    out->symbolic = grout_parse_in(grout_session__get_allocator(session), out->name, text->data,
+                                   text->size, session->diags);
     if (out->symbolic == NULL) {
         (void)grout_diags_add_source(session->diags, out->name, text->data, text->size);
         return false;
@@ -353,7 +354,11 @@ static bool finish(grout_session *session, bool needs_one, grout_load *out) {
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out) {
     *out = (grout_load){.name = grout_load__get_name(path)};
-    return read_module(session, text, out) && finish(session, needs_one, out);
+    const bool is_good = read_module(session, text, out) && finish(session, needs_one, out);
+    if (!is_good) {
+        grout_session__help_memory(session);
+    }
+    return is_good;
 }
 
 bool grout_load__init_with(grout_session *session, const char *path, grout_module *symbolic,

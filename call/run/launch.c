@@ -117,10 +117,11 @@ static void print_line(void *payload, const char *line) {
     grout_session__flush(c->session, stream, &text);
 }
 
-/* --max-memory is for arrays and machine together. */
+/* --max-memory is for the kernel, its arrays and the machine together. */
 static uint64_t get_machine_memory(const grout_session *session, uint64_t array_bytes) {
     uint64_t limit = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, 0);
-    return limit == 0 ? 0 : limit > array_bytes ? limit - array_bytes : 1;
+    const uint64_t used = array_bytes + grout_session__get_used_memory(session);
+    return limit == 0 ? 0 : limit > used ? limit - used : 1;
 }
 
 /* The verdict comes from all findings: what a report leaves out (--max-findings) is for it to say.

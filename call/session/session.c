@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include "invariant.h"
+#include "limited.h"
 #include "stage.h"
 #include "suggest.h"
 #include "wrap.h"
@@ -34,6 +35,31 @@ void grout_session__read_form(grout_session *session) {
 void grout_session__begin_timeout(grout_session *session) {
     const double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
     session->deadline->timeout_end = timeout > 0 ? session->start + timeout : 0;
+}
+
+void grout_session__begin_memory(grout_session *session, grout_limited *memory) {
+    if (grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY)) {
+        grout_limited__init(
+            memory, NULL, grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, 0));
+        session->memory = memory;
+    }
+}
+
+const grout_allocator *grout_session__get_allocator(const grout_session *session) {
+    return session->memory == NULL ? NULL : &session->memory->allocator;
+}
+
+uint64_t grout_session__get_used_memory(const grout_session *session) {
+    return session->memory == NULL ? 0 : session->memory->used;
+}
+
+void grout_session__help_memory(grout_session *session) {
+    if (session->memory != NULL && session->memory->is_reached) {
+        grout_diags_help(session->diags,
+                         "the kernel's own tables and text take more than --max-memory, which is "
+                         "%llu bytes",
+                         (unsigned long long)session->memory->limit);
+    }
 }
 
 bool grout_session__is_over(const grout_session *session) {

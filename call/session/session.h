@@ -11,6 +11,7 @@
 #include "grout/interp.h"
 
 struct grout_kept;
+struct grout_limited;
 struct grout_repaired;
 struct grout_seen;
 struct grout_stage;
@@ -31,7 +32,8 @@ typedef struct grout_session {
     /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
      * budget of what runs now is over (--budget; 0: it has none) */
     double start, budget_end;
-    grout_deadline *deadline; /* what ends work that is given the session's diagnostics */
+    struct grout_limited *memory; /* of kernels: what --max-memory bounds; NULL: nothing does */
+    grout_deadline *deadline;     /* what ends work that is given the session's diagnostics */
     const grout_given *given; /* what the caller has in memory; NULL: the call is of a process */
     struct grout_kept *kept;  /* takes the facts of the report (kept.h); NULL: it is only written */
     struct grout_repaired *repaired; /* takes what a repair came to; NULL: it is only shown */
@@ -45,6 +47,14 @@ grout_diags *grout_session__new_diags(const grout_session *session);
 void grout_session__read_form(grout_session *session);
 /* From the session's start on the time of --timeout runs, if it was given. */
 void grout_session__begin_timeout(grout_session *session);
+/* What kernels are read into from now on: bounded by --max-memory, if it was given. memory has to
+ * last longer than they do. */
+void grout_session__begin_memory(grout_session *session, struct grout_limited *memory);
+const grout_allocator *grout_session__get_allocator(const grout_session *session);
+/* Bytes that kernels have of it. */
+uint64_t grout_session__get_used_memory(const grout_session *session);
+/* Helps, where a kernel could not be read, bound or emitted within it. */
+void grout_session__help_memory(grout_session *session);
 /* Whether the session's deadline is over. */
 bool grout_session__is_over(const grout_session *session);
 

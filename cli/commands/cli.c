@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "files.h"
+#include "limited.h"
 #include "watch.h"
 
 #include <string.h>
@@ -58,7 +59,8 @@ static int call_watched(void *payload) {
 }
 
 /* is_watched: it is one of the calls that --watch makes. */
-static int run_command(grout_session *session, const command_line *line, bool is_watched) {
+static int run_command(grout_session *session, const command_line *line, bool is_watched,
+                       grout_limited *memory) {
     bool is_parsed =
         grout_options__parse(&session->options, line->argc - 1, line->argv + 1, session->diags);
     if (grout_options__has(&session->options, GROUT_OPTION_SHOW_HELP)) {
@@ -71,6 +73,7 @@ static int run_command(grout_session *session, const command_line *line, bool is
     }
     grout_session__read_form(session);
     grout_session__begin_timeout(session);
+    grout_session__begin_memory(session, memory);
     if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
         !grout_session__check_severities(session) || !grout_files__check(session)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
@@ -101,13 +104,14 @@ static int call(const command_line *line, bool is_watched) {
     grout_session session = {
         .host = host, .deadline = &deadline, .start = host->get_seconds(host->payload)};
     int exit_code = GROUT_EXIT_OK;
+    grout_limited memory; /* outlives all that is taken from it */
     session.diags = grout_session__new_diags(&session);
     if (session.diags == NULL) {
         grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");
         return GROUT_EXIT_INCOMPLETE;
     }
     if (read_command(&session, line->argc, line->argv)) {
-        exit_code = run_command(&session, line, is_watched);
+        exit_code = run_command(&session, line, is_watched, &memory);
     } else if (grout_diags_has_errors(session.diags)) {
         grout_session__print_diags(&session, GROUT_STREAM_ERR);
         exit_code = GROUT_EXIT_USAGE;

@@ -31,17 +31,23 @@ static bool needs_one(const grout_session *session) {
            grout_options__has(&session->options, GROUT_OPTION_MANIFEST);
 }
 
-/* The result, to -o or stdout. */
-static bool write_result(grout_session *session, const void *data, size_t size) {
+/* The result, to -o or stdout; a text is emptied then. */
+static bool write_text(grout_session *session, grout_text *text) {
     const char *path = grout_options__get(&session->options, GROUT_OPTION_OUT_FILE);
     if (path != NULL) {
-        grout_chunk chunk = {.data = data, .size = size};
+        grout_chunk chunk = {.data = text->data, .size = text->size};
         return grout_session__write_file(session, path, &chunk, 1);
     }
-    grout_text text = {0};
-    grout_text_add_bytes(&text, data, size);
-    grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
+    grout_session__flush_exact(session, GROUT_STREAM_OUT, text);
     return true;
+}
+
+static bool write_binary(grout_session *session, const grout_binary *binary) {
+    grout_text text = {0};
+    grout_text_add_bytes(&text, binary->data, binary->size);
+    const bool is_good = write_text(session, &text);
+    grout_text_free(&text);
+    return is_good;
 }
 
 /* The resources of each kernel, and its losses, on stderr. */
@@ -110,8 +116,7 @@ static bool compile(grout_session *session, const grout_load *load, const char *
         is_good = compile_to(session, load, source, GROUT_BINARY_PTX, &ptx);
     }
     if (is_good) {
-        const grout_binary *wanted = is_ptx ? &ptx : &binary;
-        is_good = write_result(session, wanted->data, wanted->size);
+        is_good = write_binary(session, is_ptx ? &ptx : &binary);
         print_binary_facts(session, load, &binary);
     }
     grout_binary_free(&ptx);
@@ -157,7 +162,7 @@ static bool emit_cuda(grout_session *session, const grout_load *load, size_t ind
 
 static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
-    grout_text text = {0}, notes = {0};
+    grout_text text = {.allocator = grout_session__get_allocator(session)}, notes = {0};
     bool is_good = true;
     grout_emit_options options = {
         .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
@@ -183,8 +188,7 @@ static bool emit(grout_session *session, const grout_load *load) {
         grout_session__flush_prose(session, GROUT_STREAM_ERR, &notes, 4);
     }
     if (is_good) {
-        is_good = is_text ? write_result(session, text.data, text.size)
-                          : compile(session, load, text.data);
+        is_good = is_text ? write_text(session, &text) : compile(session, load, text.data);
     }
     grout_text_free(&text);
     grout_text_free(&notes);
@@ -199,8 +203,10 @@ int grout_cmd_emit(grout_session *session) {
         grout_load__init(session, path, &text, needs_one(session), &load)) {
         grout_tilings__note(session, &load);
         grout_costs__note(session, &load);
-        (void)(grout_load__check_arch(session, &load, "'grout emit' writes") &&
-               emit(session, &load));
+        if (!grout_load__check_arch(session, &load, "'grout emit' writes") ||
+            !emit(session, &load)) {
+            grout_session__help_memory(session);
+        }
     }
     /* stdout is for the compiler that reads it. */
     grout_session__print_diags(session, GROUT_STREAM_ERR);

@@ -57,16 +57,21 @@ static bool format_file(fmt_work *work, const char *path) {
     grout_session *session = work->session;
     const char *name = grout_load__get_name(path);
     grout_bytes before = {0};
-    grout_text after = {0};
+    grout_text after = {.allocator = grout_session__get_allocator(session)};
     if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &before)) {
         return false;
     }
     grout_diags_add_source(session->diags, name, before.data, before.size);
-    grout_module *module = grout_parse(name, before.data, before.size, session->diags);
+    grout_module *module = grout_parse_in(grout_session__get_allocator(session), name, before.data,
+                                          before.size, session->diags);
     bool is_good = module != NULL;
     if (is_good) {
         grout_module_print(module, &after);
-        is_good = put_result(work, path, &before, &after);
+        is_good = !after.failed ? put_result(work, path, &before, &after)
+                                : grout_diags_add_oom(session->diags);
+    }
+    if (!is_good) {
+        grout_session__help_memory(session);
     }
     grout_text_free(&after);
     grout_module_free(module);

@@ -19,9 +19,14 @@ static void add_list(grout_emitter *e, const char *format, va_list arguments) {
 }
 
 void grout_emit__begin(grout_emitter *e) {
-    for (uint32_t i = 0; i < e->indent; i++) {
-        grout_text_add_bytes(e->out, "    ", 4);
-    }
+    /* Nobody sees where a line begins that is further in; in deep blocks blanks would be most of
+     * the text. */
+    enum { LEVELS = 24 };
+    static const char blanks[] = "                                                "
+                                 "                                                ";
+    _Static_assert(sizeof blanks - 1 == 4 * LEVELS, "four blanks a level");
+    const size_t levels = e->indent < LEVELS ? e->indent : (size_t)LEVELS;
+    grout_text_add_bytes(e->out, blanks, 4u * levels);
 }
 
 void grout_emit__add(grout_emitter *e, const char *format, ...) {

@@ -9,27 +9,31 @@
 #include <string.h>
 
 struct grout_json {
-    json_t *findings, *silenced, *kernels;
+    grout_json_list findings, silenced, kernels;
     json_t *sweep;     /* NULL: there is one size */
     json_t *not_begun; /* NULL: all kernels were begun */
     bool failed;       /* no memory */
 };
 
-grout_json *grout_json__new(void) {
+grout_json *grout_json__new(grout_json_form form) {
+    /* How deep items are in a report, and in a SARIF log, which has its kernels as they are. */
+    enum { FINDING = 2, KERNEL = 3, KERNEL_OF_SARIF = 6 };
+    const bool is_text = form == GROUT_JSON_TEXT, is_sarif = form == GROUT_JSON_SARIF;
     grout_json *json = calloc(1, sizeof *json);
     if (json != NULL) {
-        json->findings = json_array();
-        json->silenced = json_array();
-        json->kernels = json_array();
+        json->failed = !grout_json_list__init(&json->findings, is_text, FINDING);
+        json->failed |= !grout_json_list__init(&json->silenced, is_text, FINDING);
+        json->failed |= !grout_json_list__init(&json->kernels, is_text || is_sarif,
+                                               is_sarif ? KERNEL_OF_SARIF : KERNEL);
     }
     return json;
 }
 
 void grout_json__free(grout_json *json) {
     if (json != NULL) {
-        json_decref(json->findings);
-        json_decref(json->silenced);
-        json_decref(json->kernels);
+        grout_json_list__deinit(&json->findings);
+        grout_json_list__deinit(&json->silenced);
+        grout_json_list__deinit(&json->kernels);
         json_decref(json->sweep);
         json_decref(json->not_begun);
         free(json);
@@ -197,7 +201,8 @@ json_t *grout_json__make_finding(grout_json *json, const char *kernel, const gro
 
 void grout_json__take_finding(grout_json *json, json_t *finding) {
     bool is_silenced = json_object_get(finding, "code") == NULL;
-    append(json, is_silenced ? json->silenced : json->findings, finding);
+    json->failed |=
+        !grout_json_list__take(is_silenced ? &json->silenced : &json->findings, finding);
 }
 
 uint64_t grout_json__take_identity(grout_text *text) {
@@ -383,7 +388,7 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
 }
 
 void grout_json__take_kernel(grout_json *json, json_t *kernel) {
-    append(json, json->kernels, kernel);
+    json->failed |= !grout_json_list__take(&json->kernels, kernel);
 }
 
 void grout_json__take_size(grout_json *json, json_t *size) {
@@ -415,7 +420,7 @@ static json_t *make_coverage(grout_json *json, const grout_load *load) {
     }
     set_text(json, coverage, "file", load->name);
     set(json, coverage, "defines", defines);
-    set(json, coverage, "kernels", json_incref(json->kernels));
+    set(json, coverage, "kernels", json_incref(json->kernels.array));
     if (json->not_begun != NULL) {
         set(json, coverage, "not_begun", json_incref(json->not_begun));
     }
@@ -428,8 +433,8 @@ json_t *grout_json__make_report(grout_json *json, const grout_load *load, const 
     set_text(json, root, "schema", "grout-report/1");
     set_text(json, root, "grout", GROUT_VERSION);
     set_text(json, root, "verdict", verdict);
-    set(json, root, "findings", json_incref(json->findings));
-    set(json, root, "silenced", json_incref(json->silenced));
+    set(json, root, "findings", json_incref(json->findings.array));
+    set(json, root, "silenced", json_incref(json->silenced.array));
     if (json->sweep != NULL) {
         set(json, root, "sweep", json_incref(json->sweep));
     }
@@ -441,50 +446,23 @@ json_t *grout_json__make_report(grout_json *json, const grout_load *load, const 
     return root;
 }
 
-/* The bytes here that are ASCII and never steer anything: nearly all of a report. */
-static size_t count_harmless(const char *text) {
-    size_t size = 0;
-    while ((text[size] >= ' ' && text[size] <= '~' && text[size] != '#') || text[size] == '\n') {
-        size++;
-    }
-    return size;
-}
-
-/* Text of JSON without what steers a terminal or the log of a workflow, which it is dumped to all
- * the same: as escapes, so the values stay what they are. */
-static void add_harmless(grout_text *out, const char *text) {
-    for (const char *at = text; *at != '\0';) {
-        size_t size = count_harmless(at);
-        if (size > 0) {
-            grout_text_add_bytes(out, at, size);
-            at += size;
-            continue;
-        }
-        size = 1;
-        while (((unsigned char)at[size] & 0xc0) == 0x80) {
-            size++; /* jansson writes UTF-8 */
-        }
-        bool is_command = *at == '#' && at > text && at[-1] == '#';
-        if (is_command || *at == 0x7f) {
-            grout_text_add(out, "\\u%04x", (unsigned)*at);
-        } else {
-            grout_text_add_visible(out, at, size, GROUT_KEEP_LINES | GROUT_KEEP_TABS);
-        }
-        at += size;
-    }
+bool grout_json__take_pieces(grout_json *json, json_t *report, const char *name,
+                             const grout_bytes *sarif_text, grout_json_pieces *out) {
+    grout_json_list *const lists[GROUT_JSON_LISTS] = {&json->findings, &json->silenced,
+                                                      &json->kernels};
+    json_t *root = sarif_text == NULL ? json_incref(report)
+                                      : grout_sarif__from_report(report, name, sarif_text);
+    const bool is_good = grout_json_pieces__init(out, root, lists);
+    json_decref(root);
+    return is_good;
 }
 
 bool grout_json__print(json_t *report, const char *name, const grout_bytes *sarif_text,
                        grout_text *out) {
     json_t *root = sarif_text == NULL ? json_incref(report)
                                       : grout_sarif__from_report(report, name, sarif_text);
-    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    const bool is_good = grout_json_text__add(out, root, 0);
     json_decref(root);
-    if (text == NULL) {
-        return false;
-    }
-    add_harmless(out, text);
     grout_text_add(out, "\n");
-    free(text);
-    return !out->failed;
+    return is_good && !out->failed;
 }

@@ -3,6 +3,7 @@
 #ifndef GROUT_REPORT_JSON_H
 #define GROUT_REPORT_JSON_H
 
+#include "json_text.h"
 #include "launch.h"
 #include "silence.h"
 
@@ -10,7 +11,15 @@ typedef struct grout_json grout_json;
 
 /* FNV-1a over what identifies a diagnostic; frees the text. */
 uint64_t grout_json__take_identity(grout_text *text);
-grout_json *grout_json__new(void);
+/* What a report is for. Only that of objects has other forms than grout_json__take_pieces: of the
+ * others, what they are given becomes text at once, where it can. */
+typedef enum grout_json_form {
+    GROUT_JSON_OBJECTS,
+    GROUT_JSON_TEXT,
+    GROUT_JSON_SARIF
+} grout_json_form;
+/* NULL without memory. */
+grout_json *grout_json__new(grout_json_form form);
 void grout_json__free(grout_json *json);
 /* Parts of it, for the caller to complete. What take functions are given becomes the report's; NULL
  * makes it fail. */
@@ -35,6 +44,10 @@ void grout_json__take_not_begun(grout_json *json, struct json_t *not_begun);
 /* The whole object, which the caller frees; NULL without memory. */
 struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,
                                        const char *verdict);
+/* The same as text, or (text not NULL: of the file) as a SARIF log, with what was text before;
+ * false without memory. Deinit even then. */
+bool grout_json__take_pieces(grout_json *json, struct json_t *report, const char *name,
+                             const grout_bytes *text, grout_json_pieces *out);
 /* Appends the object as text, or (text not NULL: of the file) as a SARIF log; false without memory.
  */
 bool grout_json__print(struct json_t *report, const char *name, const grout_bytes *text,

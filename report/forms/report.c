@@ -18,9 +18,12 @@
 bool grout_report__init(grout_reporter *report, grout_session *session, const grout_load *load,
                         const grout_bytes *text) {
     *report = (grout_reporter){.session = session, .load = load, .text = text};
-    if (session->is_json || session->kept != NULL ||
-        grout_options__has(&session->options, GROUT_OPTION_HTML)) {
-        report->json = grout_json__new();
+    const bool has_other_form =
+        session->kept != NULL || grout_options__has(&session->options, GROUT_OPTION_HTML);
+    if (session->is_json || has_other_form) {
+        report->json = grout_json__new(has_other_form      ? GROUT_JSON_OBJECTS
+                                       : session->is_sarif ? GROUT_JSON_SARIF
+                                                           : GROUT_JSON_TEXT);
         return report->json != NULL || grout_diags_add_oom(session->diags);
     }
     return true;
@@ -356,10 +359,23 @@ static void add_own_diags(grout_reporter *report) {
     report->joined = joined;
 }
 
+/* The answer as JSON. False without memory. */
+static bool print_json(const grout_reporter *report, json_t *facts) {
+    grout_session *session = report->session;
+    grout_json_pieces pieces = {0};
+    const bool is_good =
+        facts != NULL && grout_json__take_pieces(report->json, facts, report->load->name,
+                                                 session->is_sarif ? report->text : NULL, &pieces);
+    for (uint32_t i = 0; is_good && i < pieces.count; i++) {
+        grout_session__flush_exact(session, GROUT_STREAM_OUT, &pieces.items[i]);
+    }
+    grout_json_pieces__deinit(&pieces);
+    return is_good;
+}
+
 /* What is made of the facts: the page, then the answer. */
 static void print_facts(grout_reporter *report) {
     grout_session *session = report->session;
-    grout_text text = {0};
     const char *verdict = grout_report__get_verdict(report);
     if (report->not_begun.because != NULL) {
         grout_json__take_not_begun(report->json, grout_not_begun__make_json(&report->not_begun));
@@ -375,15 +391,10 @@ static void print_facts(grout_reporter *report) {
     if (session->is_json) {
         grout_page_facts__drop(facts);
     }
-    if (session->is_json && facts != NULL &&
-        grout_json__print(facts, report->load->name, session->is_sarif ? report->text : NULL,
-                          &text)) {
-        grout_session__flush_exact(session, GROUT_STREAM_OUT, &text);
-    } else if (session->is_json) {
+    if (session->is_json && !print_json(report, facts)) {
         (void)grout_diags_add_oom(session->diags);
         grout_session__print_diags(session, GROUT_STREAM_ERR);
     }
-    grout_text_free(&text);
     json_decref(facts);
 }
 

@@ -334,9 +334,9 @@ static json_t *make_run(writer *w, const json_t *report) {
     set(w, tool, "driver", driver);
     append(w, invocations, make_invocation(w, report));
     set(w, properties, "verdict", json_string(get_text(report, "verdict")));
-    set(w, properties, "coverage", json_deep_copy(json_object_get(report, "coverage")));
+    set(w, properties, "coverage", json_incref(json_object_get(report, "coverage")));
     if (json_object_get(report, "sweep") != NULL) {
-        set(w, properties, "sweep", json_deep_copy(json_object_get(report, "sweep")));
+        set(w, properties, "sweep", json_incref(json_object_get(report, "sweep")));
     }
     set(w, run, "tool", tool);
     set(w, run, "invocations", invocations);

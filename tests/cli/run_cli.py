@@ -150,6 +150,17 @@ def test_exit_codes(folder):
     run("check", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
     run("check", folder).expect(2, "", "it is a folder")
     run("check", kernel, "--max-memory", "10").expect(3, None, "[out-of-memory]")
+    # Whoever reads a kernel reads it within the limit, and writes within it what is made of it.
+    long = write(f"{folder}/long.grout", KERNEL + "".join(f"// {i} a line of comment\n" for i in range(10000)))
+    for words in (["check"], ["run"], ["emit"], ["emit", "--to", "host"], ["fmt"], ["fmt", "--check"]):
+        run(*words, long, "--max-memory", "500K").expect(3, "", "take more than --max-memory, which is 512000 bytes")
+        run(*words, long, "--max-memory", "64M").expect(0)
+    run("fix", "--diff", long, "--max-memory", "500K").expect(3, "[out-of-memory]")
+    consts, body = KERNEL.split("\n", 1)
+    many = write(f"{folder}/many.grout", consts + "\n" + "".join(body.replace("@k(", f"@k{i}(") for i in range(1000)))
+    run("emit", many, "--max-memory", "2M").expect(3, "", "take more than --max-memory")
+    assert "[out-of-memory]" in run("emit", many, "--max-memory", "5M").expect(3, "").err
+    run("emit", many, "--max-memory", "64M").expect(0)
     run("check", race, "--severity", "smem-race=off").expect(0, "2 silenced")
     run("check", race, "--severity", "smem-race=warning").expect(0, ": warning, 1 warning, 1 more that follows from it")
     lowered = json.loads(run("check", "--format", "json", race, "--severity", "smem-race=warning").out)

@@ -45,9 +45,9 @@ COMMANDS = {
     "fmt": ["fmt", "FILE"],
 }
 MEMORY = 1024 * soak.MEGABYTE
-WITH_MEMORY = ("check", "run", "fix")
-# A text is held by the module before and after it is bound, and by the diagnostics: what a line of some 15 bytes takes there.
-MEMORY_OF_A_BYTE = 64
+WITH_MEMORY = ("check", "run", "fix", "emit", "fmt")
+# A text is held as it was read, by the diagnostics, and as what is written of it.
+MEMORY_OF_A_BYTE = 16
 FILE_MAX = 64 * soak.MEGABYTE  # GROUT_FILE_MAX
 RUNS = 4  # of a size, where a ratio is too large
 SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "check wgmmas", "check inferred-tiles",
