@@ -46,8 +46,8 @@ COMMANDS = {
 }
 MEMORY = 1024 * soak.MEGABYTE
 WITH_MEMORY = ("check", "run", "fix", "emit", "fmt")
-# A text is held as it was read, by the diagnostics, and as what is written of it.
-MEMORY_OF_A_BYTE = 16
+# A text is held as it was read, by the diagnostics, and as what is written of it; a report and a page come on top.
+MEMORY_OF_A_BYTE = 64
 FILE_MAX = 64 * soak.MEGABYTE  # GROUT_FILE_MAX
 RUNS = 4  # of a size, where a ratio is too large
 SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "check wgmmas", "check inferred-tiles",
