@@ -24,7 +24,7 @@ void grout_emit__begin(grout_emitter *e) {
     enum { LEVELS = 24 };
     static const char blanks[] = "                                                "
                                  "                                                ";
-    _Static_assert(sizeof blanks - 1 == 4 * LEVELS, "four blanks a level");
+    _Static_assert(sizeof blanks - 1 == (size_t)4 * LEVELS, "four blanks a level");
     const size_t levels = e->indent < LEVELS ? e->indent : (size_t)LEVELS;
     grout_text_add_bytes(e->out, blanks, 4u * levels);
 }
