@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-#include "grout/gpu.h"
+#include "grout-internal/compare.h"
 
 /* A kernel's run on the CPU, and where its differences are reported. */
 typedef struct grout_comparing {

@@ -32,7 +32,10 @@ UPPER_HEADERS = {
     "grout-internal/explore.h": {"explore"},
     "grout-internal/advice.h": {"explore"},
     "grout/function.h": {"interp", "doors"},
-    "grout/gpu.h": {"gpu_backend"},
+    "grout/emit.h": {"gpu_backend"},
+    "grout/launch.h": {"gpu_backend"},
+    "grout-internal/gpu.h": {"gpu_backend"},
+    "grout-internal/compare.h": {"gpu_backend"},
     "grout/ptx.h": {"ptx"},
     "grout/binding.h": {"doors"},
     "grout/xla.h": {"doors"},
@@ -53,7 +56,8 @@ UPPER_HEADER_USES = {
     "include/grout/binding.h": {"grout-internal/explore.h", "grout/interp.h", "grout-internal/race.h"},
     "include/grout/function.h": {"grout/interp.h"},
     "include/grout/check.h": {"grout/function.h", "grout/report.h"},
-    "include/grout/xla.h": {"grout/function.h", "grout/gpu.h"},
+    "include/grout/xla.h": {"grout/function.h", "grout/launch.h"},
+    "include/grout/launch.h": {"grout/emit.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
 SEES_ALL_PUBLIC = ("call", "report", "check", "repair", "doors", "cli", "bench", "tests", "python", "examples")

@@ -6,7 +6,7 @@
 #include "stage.h"
 
 #include "grout-internal/advice.h"
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 
 /* What the callback of a search goes by. */
 typedef struct advising {

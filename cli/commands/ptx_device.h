@@ -5,7 +5,7 @@
 
 #include "session.h"
 
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 #include "grout/ptx.h"
 
 /* One order of what may happen in any order. */

@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "grout-internal/asserted.h"
+#include "grout-internal/gpu.h"
 #include "run_launch.h"
 
 #include <ffi.h>

@@ -8,9 +8,9 @@
 #ifndef GROUT_GPU_PLAN_H
 #define GROUT_GPU_PLAN_H
 
+#include "grout-internal/gpu.h"
 #include "grout-internal/register_layout.h"
 #include "grout-internal/verify.h"
-#include "grout/gpu.h"
 
 #define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */
 #define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */

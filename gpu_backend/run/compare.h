@@ -3,7 +3,7 @@
 #ifndef GROUT_GPU_COMPARE_H
 #define GROUT_GPU_COMPARE_H
 
-#include "grout/gpu.h"
+#include "grout-internal/compare.h"
 
 /* The bits of an element, whose bytes are so many. */
 uint64_t grout_compare__read(const void *bytes, int64_t index, grout_dtype dtype);

@@ -4,7 +4,7 @@
 #ifndef GROUT_GPU_RUN_H
 #define GROUT_GPU_RUN_H
 
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 
 #include "error.h"
 #include "nvrtc.h"

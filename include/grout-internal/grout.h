@@ -6,9 +6,11 @@
 #include "grout/grout.h"
 
 #include "grout-internal/advice.h"
+#include "grout-internal/compare.h"
 #include "grout-internal/equal.h"
 #include "grout-internal/explore.h"
 #include "grout-internal/generate.h"
+#include "grout-internal/gpu.h"
 #include "grout-internal/past.h"
 #include "grout-internal/race.h"
 #include "grout-internal/verify.h"

@@ -11,7 +11,7 @@
 #define GROUT_XLA_H
 
 #include "grout/function.h"
-#include "grout/gpu.h"
+#include "grout/launch.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include "report.h"
 #include "writers.h"
 
-#include "grout/gpu.h"
+#include "grout-internal/compare.h"
 
 typedef struct grout_mismatch {
     grout_comparison comparison;

@@ -2,7 +2,7 @@
  * every n: the whole text comes out, or a diagnostic says why not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 #include "kernel_files.h"
 
 static kernel_files files;

@@ -6,7 +6,7 @@
 #include "gpu_backend/run/cache.h"
 #include "gpu_backend/run/launch.h"
 #include "gpu_backend/run/ptxas_log.h"
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 #include "tests/unit/gpu_backend/fake_cuda.h"
 #include "tests/unit/gpu_backend/fake_nvrtc.h"
 #include "tests/unit/support/gpu_text.h"

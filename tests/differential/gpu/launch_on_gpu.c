@@ -9,8 +9,9 @@
  * launched ROUNDS times on each in turn, so that launches of one kernel overlap.
  */
 #include "gpu_backend/run/driver.h"
+#include "grout-internal/compare.h"
 #include "grout-internal/generate.h"
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 #include "grout/interp.h"
 #include "grout/text.h"
 

@@ -5,9 +5,9 @@
 #include "base/heap.h"
 #include "grout-internal/advice.h"
 #include "grout-internal/explore.h"
+#include "grout-internal/gpu.h"
 #include "grout-internal/register_layout.h"
 #include "grout/build.h"
-#include "grout/gpu.h"
 #include "grout/interp.h"
 #include "tests/nth_allocation/kernel_files.h"
 

@@ -1,7 +1,7 @@
 /* check_advice.c - advice: what a launch does not need is found, what it needs is not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/advice.h"
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 
 #include "tests/unit/support/bind_text.h"
 

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/support/gpu_text.h"
 
+#include "grout-internal/gpu.h"
 #include "grout-internal/register_layout.h"
-#include "grout/gpu.h"
 
 enum { COLUMNS_MAX = 70, WARPS = 4, WARP_LANES = 32 };
 

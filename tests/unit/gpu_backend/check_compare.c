@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/gpu_text.h"
 
+#include "grout-internal/compare.h"
+
 #include <math.h>
 
 static const char kernel[] = "kernel @k(%a: in gmem f32[2, 3], %f: out gmem f32[2, 3],\n"

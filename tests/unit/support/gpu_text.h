@@ -5,7 +5,7 @@
 #ifndef GROUT_TEST_GPU_TEXT_H
 #define GROUT_TEST_GPU_TEXT_H
 
-#include "grout/gpu.h"
+#include "grout-internal/gpu.h"
 #include "grout/text.h"
 
 #include <check.h>
