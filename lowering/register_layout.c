@@ -11,7 +11,7 @@ const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
         [GROUT_LAYOUT_NONE] = "none",
         [GROUT_LAYOUT_SPLAT] = "wg_splat",
         [GROUT_LAYOUT_STRIDED] = "wg_strided",
-        [GROUT_LAYOUT_WGMMA] = "wgmma",
+        [GROUT_LAYOUT_WGMMA] = "wgmma", /* by name: the layout's own, as Mosaic calls it */
         [GROUT_LAYOUT_WGMMA_8BIT] = "wgmma_8bit",
         [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row",
         [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",

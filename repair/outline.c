@@ -184,7 +184,8 @@ static void step_over(reader *it, grout_span code) {
 
 /* Branches are how threads part: the outermost one that opens here, if the line is one. */
 static void step_into_role(reader *it, grout_span code) {
-    static const char *const words[] = {"if ", "} else", "} partition", "warp_specialize", "if("};
+    const char *const words[] = {"if ", "} else", "} partition",
+                                 grout_op_get_info(GROUT_OP_WARP_SPECIALIZE)->text, "if("};
     size_t braces = it->braces - (code.data[0] == '}' && it->braces > 0 ? 1u : 0u);
     if (it->role != 0 && braces <= it->role_braces) {
         it->role = 0;
@@ -324,7 +325,7 @@ bool grout_outline_names__have(const grout_outline_names *names, grout_span text
     return true;
 }
 
-static grout_span find_attribute(grout_span code, const char *word) {
+grout_span grout_span__find_attribute(grout_span code, const char *word) {
     const size_t size = strlen(word);
     for (size_t i = 0; i + size + 2 < code.size; i++) {
         const char *end = memchr(code.data + i, ')', code.size - i);
@@ -340,7 +341,7 @@ grout_span grout_outline__find_attribute(const grout_outline *outline, const cha
     grout_span found = {"", 0};
     for (size_t i = outline->first; i < outline->end && found.size == 0; i++) {
         if (outline->items[i].is_statement) {
-            found = find_attribute(outline->lines->items[i].code, word);
+            found = grout_span__find_attribute(outline->lines->items[i].code, word);
         }
     }
     return found;

@@ -72,7 +72,9 @@ grout_span grout_span__get_name(grout_span text);
 /* Whether the name stands in the text as a whole word. */
 bool grout_span__has_name(grout_span text, grout_span name);
 
-/* The first " WORD(..)" that a line is written with; empty: none is. */
+/* The first " WORD(..)" of a line; empty: it has none. */
+grout_span grout_span__find_attribute(grout_span code, const char *word);
+/* The first one that a line is written with; empty: none is. */
 grout_span grout_outline__find_attribute(const grout_outline *outline, const char *word);
 
 #endif

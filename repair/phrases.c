@@ -2,6 +2,8 @@
  * elsewhere, and what follows from them. SPDX-License-Identifier: Apache-2.0 */
 #include "phrases.h"
 
+#include "grout-internal/written.h"
+
 #include "array.h"
 
 #include "grout/diag.h"
@@ -13,6 +15,8 @@
 /* Texts for one place of a phrase, and phrases. */
 #define CHOICES_MAX 256u
 #define PHRASES_MAX 4096u
+/* An operand that is a parity has it (ops.def). */
+#define LETTER_PARITY 'p'
 
 /* Texts that can stand in one place of a phrase, with what each costs. */
 typedef struct choice {
@@ -101,6 +105,19 @@ static bool is_sync(const grout_outline_line *line) {
            line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS;
 }
 
+/* Whether an operand says which barrier or semaphore the op works on: the first one. */
+static bool names_object(grout_opcode opcode) {
+    const grout_letter_info *letter = grout_letter_get_info(grout_op_get_letter(opcode, 0));
+    return letter != NULL &&
+           (letter->kind == GROUT_LETTER_BARRIER || letter->kind == GROUT_LETTER_SEMAPHORE);
+}
+
+static bool waits_for_parity(const grout_outline_line *line) {
+    const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
+    return line->sync != NULL && line->sync->mode == GROUT_SYNC_MODE_WAITS &&
+           grout_op_get_letter(opcode, 1) == LETTER_PARITY;
+}
+
 static void add_siblings(collector *it) {
     for (size_t i = it->outline->first; i < it->outline->end; i++) {
         const grout_outline_line *line = &it->outline->items[i];
@@ -112,33 +129,6 @@ static void add_siblings(collector *it) {
     }
 }
 
-/* What goes with an object that has no name, if the kernel uses it. */
-static const struct {
-    grout_sync_object object;
-    uint32_t cost;
-    const char *text;
-} usual[] = {
-    {GROUT_SYNC_OBJECT_PROXY, 1, "commit_smem"},
-    {GROUT_SYNC_OBJECT_PROXY, 2, "fence_async_shared"},
-    {GROUT_SYNC_OBJECT_PROXY, 2, "commit_gmem"},
-    {GROUT_SYNC_OBJECT_CLUSTER, 3, "commit_smem cluster"},
-    {GROUT_SYNC_OBJECT_CLUSTER, 1, "cluster_barrier"},
-    {GROUT_SYNC_OBJECT_CLUSTER, 2, "cluster_arrive"},
-    {GROUT_SYNC_OBJECT_CLUSTER, 2, "cluster_wait"},
-    {GROUT_SYNC_OBJECT_BULK, 1, "wait_smem_to_gmem 0"},
-    {GROUT_SYNC_OBJECT_BULK, 1, "wait_smem_to_gmem 0 read_only"},
-    {GROUT_SYNC_OBJECT_BULK, 2, "commit_group"},
-    {GROUT_SYNC_OBJECT_BULK, 3, "commit_group\nwait_smem_to_gmem 0"},
-    {GROUT_SYNC_OBJECT_WGMMA, 1, "wgmma_wait 0"},
-    {GROUT_SYNC_OBJECT_WGMMA, 3, "wgmma_wait 1"},
-    {GROUT_SYNC_OBJECT_TMEM_LOAD, 1, "wait_load_tmem"},
-    {GROUT_SYNC_OBJECT_TMEM_STORE, 1, "commit_tmem"},
-    {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_commit_group"},
-    {GROUT_SYNC_OBJECT_ASYNC_COPY, 1, "async_copy_wait 0"},
-    {GROUT_SYNC_OBJECT_ASYNC_COPY, 3, "async_copy_wait 1"},
-    {GROUT_SYNC_OBJECT_CTA, 3, "block_barrier"},
-};
-
 static bool uses(const grout_outline *outline, grout_sync_object object) {
     bool is_used = object == GROUT_SYNC_OBJECT_PROXY || object == GROUT_SYNC_OBJECT_CTA ||
                    (object == GROUT_SYNC_OBJECT_CLUSTER && outline->has_cluster);
@@ -149,12 +139,30 @@ static bool uses(const grout_outline *outline, grout_sync_object object) {
     return is_used;
 }
 
+/* A form of an op whose object has no name, if the kernel uses such an object. */
+static void add_usual_form(collector *it, grout_opcode opcode, const grout_written *form) {
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    const char *mnemonic = grout_op_get_info(opcode)->text;
+    const grout_sync_object object =
+        form->is_only_in_clusters ? GROUT_SYNC_OBJECT_CLUSTER : (grout_sync_object)sync->object;
+    grout_text text = {0};
+    if (!uses(it->outline, object)) {
+        return;
+    }
+    if (form->next != GROUT_OP_NONE) {
+        grout_text_add(&text, "%s\n", mnemonic);
+        mnemonic = grout_op_get_info((grout_opcode)form->next)->text;
+    }
+    grout_text_add(&text, "%s%s", mnemonic, form->text);
+    add_phrase(it, &text, (grout_span){"", 0}, form->cost);
+}
+
 static void add_usual(collector *it) {
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
-        if (uses(it->outline, usual[i].object)) {
-            grout_text text = {0};
-            grout_text_add(&text, "%s", usual[i].text);
-            add_phrase(it, &text, (grout_span){"", 0}, usual[i].cost);
+    for (int opcode = 1; opcode < GROUT_OP_COUNT; opcode++) {
+        size_t count;
+        const grout_written *forms = grout_op_get_written((grout_opcode)opcode, &count);
+        for (size_t i = 0; i < count && !names_object((grout_opcode)opcode); i++) {
+            add_usual_form(it, (grout_opcode)opcode, &forms[i]);
         }
     }
 }
@@ -407,7 +415,7 @@ static void collect_parities(collector *it) {
             continue;
         }
         collect_parities_of_line(it, i);
-        if (line->sync != NULL && grout_span__is(line->mnemonic, "mbarrier_wait")) {
+        if (waits_for_parity(line)) {
             (void)grout_span__take_operand(&rest);
             add_parity(it, grout_span__take_operand(&rest), 1);
         }
@@ -425,8 +433,8 @@ static void collect_numbers(collector *it) {
         const grout_outline_line *line = &it->outline->items[i];
         grout_span code = it->outline->lines->items[i].code;
         grout_span rest = line->operands;
-        if (line->is_statement && line->object.size > 0 &&
-            !grout_span__is(line->mnemonic, "mbarrier_wait") && is_sync(line)) {
+        if (line->is_statement && line->object.size > 0 && !waits_for_parity(line) &&
+            is_sync(line)) {
             (void)grout_span__take_operand(&rest);
             add_span(&text, grout_span__take_operand(&rest));
             if (text.size > 0) {
@@ -450,59 +458,75 @@ static void collect_numbers(collector *it) {
 
 /* ---- uses of barriers ----------------------------------------------------------------------- */
 
-/* A way to use an object of the kind; with says what follows the element, then comes the
- * attribute. A commit is of kernels that use the tensor core of Blackwell. */
-static const struct {
-    grout_sync_object kind;
-    enum { ALONE, WITH_PARITY, WITH_NUMBER, OF_TENSOR_CORE } with;
-    uint32_t cost;
-    const char *mnemonic, *attribute;
-} ways[] = {
-    {GROUT_SYNC_OBJECT_BARRIER, OF_TENSOR_CORE, 1, "tcgen05_commit_arrive", ""},
-    {GROUT_SYNC_OBJECT_MBARRIER, OF_TENSOR_CORE, 1, "tcgen05_commit_arrive", ""},
-    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_wait", ""},
-    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_arrive", ""},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_PARITY, 1, "mbarrier_wait", ""},
-    {GROUT_SYNC_OBJECT_MBARRIER, ALONE, 1, "mbarrier_arrive", ""},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_expect", ""},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_init", ""},
-    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_wait", ""},
-    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_signal", ""},
-    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 2, "semaphore_wait", " no_decrement"},
-};
+/* A way to use an object: a form of an op, and what follows the element. */
+typedef struct way {
+    grout_opcode opcode;
+    const grout_written *form;
+    const choices *operands; /* NULL: none follow */
+} way;
 
-static void add_way(collector *it, size_t way, const grout_outline_object *object,
+static way get_way(const collector *it, grout_opcode opcode, const grout_written *form) {
+    const bool is_alone = strlen(grout_op_get_info(opcode)->operands) == 1;
+    const bool has_parity = grout_op_get_letter(opcode, 1) == LETTER_PARITY;
+    return (way){opcode, form, is_alone ? NULL : has_parity ? &it->parities : &it->numbers};
+}
+
+static void add_way(collector *it, const way *one, const grout_outline_object *object,
                     const choice *element) {
-    const choices *all = ways[way].with == WITH_PARITY ? &it->parities : &it->numbers;
-    size_t count = ways[way].with == ALONE ? 1 : all->count;
+    size_t count = one->operands == NULL ? 1 : one->operands->count;
     for (size_t i = 0; i < count && it->is_good; i++) {
         grout_text text = {0};
-        uint32_t cost = ways[way].cost + element->cost;
-        grout_text_add(&text, "%s %s", ways[way].mnemonic, element->text);
-        if (ways[way].with != ALONE) {
-            grout_text_add(&text, ", %s", all->items[i].text);
-            cost += all->items[i].cost;
+        uint32_t cost = one->form->cost + element->cost;
+        grout_text_add(&text, "%s %s", grout_op_get_info(one->opcode)->text, element->text);
+        if (one->operands != NULL) {
+            grout_text_add(&text, ", %s", one->operands->items[i].text);
+            cost += one->operands->items[i].cost;
         }
         if (cost > COST_MAX) { /* so many odd parts that nobody meant it */
             grout_text_free(&text);
             continue;
         }
-        grout_text_add(&text, "%s", ways[way].attribute);
+        grout_text_add(&text, "%s", one->form->text);
         add_phrase(it, &text, object->name, cost);
     }
 }
 
-/* For a CTA, and if others are so, for both of a pair. */
-static void add_commit(collector *it, size_t way, const grout_outline_object *object,
+/* The kernel has to use the tensor core of Blackwell. A commit is for a CTA, and if others are so,
+ * for both of a pair. */
+static void add_commit(collector *it, const way *one, const grout_outline_object *object,
                        const choice *element) {
-    const grout_span pair = grout_outline__find_attribute(it->outline, "collective_axis");
-    const uint32_t cost = ways[way].cost + element->cost;
+    const char *collective_axis = grout_attr_get_info(GROUT_ATTR_COLLECTIVE_AXIS)->text;
+    const grout_span pair = grout_outline__find_attribute(it->outline, collective_axis);
+    const uint32_t cost = one->form->cost + element->cost;
     for (int i = 0; i < 2 && uses(it->outline, GROUT_SYNC_OBJECT_TCGEN05); i++) {
         if ((i == 0 || pair.size > 0) && cost <= COST_MAX) {
             grout_text text = {0};
-            grout_text_add(&text, "%s %s", ways[way].mnemonic, element->text);
+            grout_text_add(&text, "%s %s", grout_op_get_info(one->opcode)->text, element->text);
             add_span(&text, i == 0 ? (grout_span){"", 0} : pair);
             add_phrase(it, &text, object->name, cost + (i == 0 && pair.size > 0 ? 1u : 0u));
+        }
+    }
+}
+
+static bool works_on(grout_opcode opcode, grout_sync_object kind) {
+    const grout_sync_object object = (grout_sync_object)grout_op_get_sync(opcode)->object;
+    const bool is_barrier = kind == GROUT_SYNC_OBJECT_BARRIER || kind == GROUT_SYNC_OBJECT_MBARRIER;
+    return object == kind || (object == GROUT_SYNC_OBJECT_ANY_BARRIER && is_barrier);
+}
+
+/* Each form of an op, with each element of the object. */
+static void add_uses_by(collector *it, grout_opcode opcode, const grout_outline_object *object,
+                        const choices *elements) {
+    size_t count;
+    const grout_written *forms = grout_op_get_written(opcode, &count);
+    if (count == 0 || !works_on(opcode, object->kind)) {
+        return;
+    }
+    const bool is_commit = grout_op_get_sync(opcode)->tensor == GROUT_SYNC_TENSOR_SEALS;
+    for (size_t i = 0; i < count; i++) {
+        const way one = get_way(it, opcode, &forms[i]);
+        for (size_t k = 0; k < elements->count; k++) {
+            (is_commit ? add_commit : add_way)(it, &one, object, &elements->items[k]);
         }
     }
 }
@@ -514,11 +538,8 @@ static void add_uses(collector *it) {
         const grout_outline_object *object = &it->outline->objects.items[i];
         choices elements = {0};
         collect_elements(it, object, &elements);
-        for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
-            for (size_t k = 0; k < elements.count && ways[way].kind == object->kind; k++) {
-                (ways[way].with == OF_TENSOR_CORE ? add_commit : add_way)(it, way, object,
-                                                                          &elements.items[k]);
-            }
+        for (int opcode = 1; opcode < GROUT_OP_COUNT; opcode++) {
+            add_uses_by(it, (grout_opcode)opcode, object, &elements);
         }
         free_choices(&elements);
     }

@@ -3,6 +3,8 @@
 #include "phrases.h"
 #include "proposals.h"
 
+#include "grout-internal/written.h"
+
 #include "alloc.h"
 
 #include <string.h>
@@ -47,23 +49,38 @@ static size_t find(grout_span code, const char *text) {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Words that weaken a statement. */
-static void drop_words(writer *it, grout_span code) {
-    static const char *const words[] = {" read_only", " order(relaxed)", " scope(thread)",
-                                        " scope(cta)", " scope(cluster)"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t at = find(code, words[i]);
-        if (at < code.size) {
-            add_replacement(it, at, strlen(words[i]), "", 0);
-        }
+/* "read_only", "order(relaxed)"; without a choice it is NULL. */
+static void drop_attribute(writer *it, grout_span code, grout_attr attr, const char *choice) {
+    grout_text word = {0};
+    grout_text_add(&word, " %s", grout_attr_get_info(attr)->text);
+    if (choice != NULL) {
+        grout_text_add(&word, "(%s)", choice);
+    }
+    const size_t at = word.data == NULL ? code.size : find(code, word.data);
+    if (at < code.size) {
+        add_replacement(it, at, word.size, "", 0);
+    }
+    it->is_good = it->is_good && word.data != NULL;
+    grout_text_free(&word);
+}
+
+/* Attributes that weaken a statement. */
+static void drop_attributes(writer *it, grout_span code) {
+    static const grout_choice weaker[] = {GROUT_CHOICE_ORDER_RELAXED, GROUT_CHOICE_SCOPE_CTA,
+                                          GROUT_CHOICE_SCOPE_CLUSTER};
+    drop_attribute(it, code, GROUT_ATTR_READ_ONLY, NULL);
+    for (size_t i = 0; i < sizeof weaker / sizeof weaker[0]; i++) {
+        const grout_choice_info *choice = grout_choice_get_info(weaker[i]);
+        drop_attribute(it, code, (grout_attr)choice->attr, choice->text);
     }
 }
 
 /* A commit for one CTA where others are for both of a pair. */
 static void add_pair(writer *it, grout_span code, const grout_outline_line *line) {
-    const grout_span pair = grout_outline__find_attribute(it->task->outline, "collective_axis");
-    if (pair.size > 0 && grout_span__is(line->mnemonic, "tcgen05_commit_arrive") &&
-        find(code, " collective_axis(") == code.size) {
+    const char *collective_axis = grout_attr_get_info(GROUT_ATTR_COLLECTIVE_AXIS)->text;
+    const grout_span pair = grout_outline__find_attribute(it->task->outline, collective_axis);
+    if (pair.size > 0 && line->sync->tensor == GROUT_SYNC_TENSOR_SEALS &&
+        grout_span__find_attribute(code, collective_axis).size == 0) {
         grout_text text = {0};
         grout_text_add(&text, "%.*s", (int)pair.size, pair.data);
         if (text.data != NULL) {
@@ -73,27 +90,13 @@ static void add_pair(writer *it, grout_span code, const grout_outline_line *line
     }
 }
 
-/* Mnemonics that are taken for each other. */
+/* The op that is most often meant where this one is wrong. */
 static void change_mnemonic(writer *it, grout_span code, const grout_outline_line *line) {
-    static const char *const pairs[][2] = {
-        {"wgmma_async", "wgmma"},
-        {"wgmma_sp_async", "wgmma_sp"},
-        {"mbarrier_arrive_drop", "mbarrier_arrive"},
-        {"mbarrier_arrive", "mbarrier_arrive_drop"},
-        {"barrier_wait", "barrier_arrive"},
-        {"barrier_arrive", "barrier_wait"},
-        {"named_barrier_arrive", "named_barrier_sync"},
-        {"named_barrier_sync", "named_barrier_arrive"},
-        {"commit_gmem", "commit_smem"},
-        {"commit_smem", "commit_gmem"},
-        {"cluster_arrive", "cluster_barrier"},
-        {"cluster_wait", "cluster_barrier"},
-    };
-    size_t start = (size_t)(line->mnemonic.data - code.data);
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (grout_span__is(line->mnemonic, pairs[i][0])) {
-            add_replacement(it, start, line->mnemonic.size, pairs[i][1], 1);
-        }
+    const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
+    const grout_opcode meant = grout_op_get_meant(opcode);
+    if (meant != GROUT_OP_NONE) {
+        add_replacement(it, (size_t)(line->mnemonic.data - code.data), line->mnemonic.size,
+                        grout_op_get_info(meant)->text, 1);
     }
 }
 
@@ -195,7 +198,7 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     if (!line->is_statement || line->sync == NULL) {
         return;
     }
-    drop_words(it, code);
+    drop_attributes(it, code);
     add_pair(it, code, line);
     change_mnemonic(it, code, line);
     if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {

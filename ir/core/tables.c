@@ -153,7 +153,7 @@ enum {
 
 static const grout_sync_info sync_infos[GROUT_OP_COUNT] = {
 #define GROUT_SYNC(NAME, OBJECT, REACH, MODE, SIDE, SCOPE, ARRIVAL, COVERS, LANES, REDUNDANT, \
-                   TENSOR, WARP)                                                              \
+                   TENSOR, WARP, MEANT, WRITTEN)                                              \
     [GROUT_OP_##NAME] = {.warp = WARP,                                                        \
                          .object = GROUT_SYNC_OBJECT_##OBJECT,                                \
                          .reach = GROUT_SYNC_REACH_##REACH,                                   \
@@ -212,7 +212,7 @@ enum {
 static inline void check_lines(void) {
     enum {
 #define GROUT_SYNC(NAME, OBJECT, REACH, MODE, SIDE, SCOPE, ARRIVAL, COVERS, LANES, REDUNDANT, \
-                   TENSOR, WARP)                                                              \
+                   TENSOR, WARP, MEANT, WRITTEN)                                              \
     sync_line_of_##NAME = 1,
 #include "grout-internal/sync.def"
 #define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \

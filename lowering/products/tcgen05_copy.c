@@ -59,11 +59,11 @@ static bool check_word(planning *p) {
                                         [GROUT_TCGEN05_COPY_SCALES] = "scales",
                                         [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "split_scales",
                                         [GROUT_TCGEN05_COPY_METADATA] = "metadata"};
-    static const char *const copies[] = {
-        [GROUT_TCGEN05_COPY_PLAIN] = "async_copy_smem_to_tmem",
-        [GROUT_TCGEN05_COPY_SCALES] = "async_copy_scales_to_tmem",
-        [GROUT_TCGEN05_COPY_SPLIT_SCALES] = "async_copy_scales_to_tmem",
-        [GROUT_TCGEN05_COPY_METADATA] = "async_copy_sparse_metadata_to_tmem"};
+    static const grout_opcode copies[] = {
+        [GROUT_TCGEN05_COPY_PLAIN] = GROUT_OP_ASYNC_COPY_SMEM_TO_TMEM,
+        [GROUT_TCGEN05_COPY_SCALES] = GROUT_OP_ASYNC_COPY_SCALES_TO_TMEM,
+        [GROUT_TCGEN05_COPY_SPLIT_SCALES] = GROUT_OP_ASYNC_COPY_SCALES_TO_TMEM,
+        [GROUT_TCGEN05_COPY_METADATA] = GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM};
     const grout_object *object = get_object(p, DESTINATION);
     const grout_operand *operand = get_operand(p, DESTINATION);
     const grout_tcgen05_copy is = object->is_split      ? GROUT_TCGEN05_COPY_SPLIT_SCALES
@@ -82,7 +82,7 @@ static bool check_word(planning *p) {
     if (is == GROUT_TCGEN05_COPY_PLAIN) {
         grout_wgmma__help(&p->wgmma, "write '%s' behind its type", words[p->kind]);
     } else {
-        grout_wgmma__help(&p->wgmma, "'%s' brings them", copies[is]);
+        grout_wgmma__help(&p->wgmma, "'%s' brings them", grout_op_get_info(copies[is])->text);
     }
     return false;
 }

@@ -218,9 +218,10 @@ static bool check_sizes(grout_wgmma_planning *planning) {
     const uint32_t k = wgmma->k * (uint32_t)get_depth(planning);
     if (k % step != 0) {
         const char *dtype = grout_dtype_get_info((grout_dtype)wgmma->a_dtype)->text;
+        const grout_opcode product = wgmma->is_sparse ? GROUT_OP_WGMMA_SP : GROUT_OP_WGMMA;
         ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
                                "K is %" PRIu32 ": a %s of %s takes multiples of %" PRIu32, k,
-                               wgmma->is_sparse ? "wgmma_sp" : "wgmma", dtype, step);
+                               grout_op_get_info(product)->text, dtype, step);
         grout_wgmma__help(planning, wgmma->is_sparse
                                         ? "pad a and b with zeros, the metadata with any code"
                                         : "pad K with zeros: TMA does where the box leaves the "

@@ -252,7 +252,8 @@ static void repair_peer_exit(grout_wording *wording, grout_text *out) {
         return;
     }
     repair_own_exit(wording, out);
-    grout_wording__set_edit_at_end(wording, kernel->body, "cluster_barrier");
+    grout_wording__set_edit_at_end(wording, kernel->body,
+                                   grout_op_get_info(GROUT_OP_CLUSTER_BARRIER)->text);
 }
 
 static void repair_scope(const grout_wording *wording, grout_text *out) {
@@ -331,13 +332,40 @@ bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t s
     }
 }
 
+static const char *spell_copy_wait(const grout_wording *wording) {
+    return grout_wording__spell(wording, GROUT_SPELLING_ASYNC_COPY_WAIT,
+                                &(grout_words){.number = 0});
+}
+
+static const char *spell_copy_close(const grout_wording *wording) {
+    return grout_wording__spell(wording, GROUT_SPELLING_ASYNC_COPY_CLOSE, NULL);
+}
+
+/* The lines that close the group of the copies, if it is open, and wait for it. */
+static const char *get_copy_wait_lines(const grout_wording *wording) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    if (wording->facts->near.is_open) {
+        grout_text_add(&text, "%s\n", spell_copy_close(wording));
+    }
+    grout_text_add(&text, "%s", spell_copy_wait(wording));
+    return grout_wording__keep(wording, &text);
+}
+
+/* The same in a sentence. */
+static const char *get_copy_wait_ops(const grout_wording *wording) {
+    const char *await = spell_copy_wait(wording);
+    if (wording->facts->near.is_open) {
+        return grout_wording__say(
+            wording, GROUT_SENTENCE_CLOSE_AND_AWAIT,
+            &(grout_words){.op = spell_copy_close(wording), .other_op = await});
+    }
+    return grout_wording__say(wording, GROUT_SENTENCE_AWAIT, &(grout_words){.op = await});
+}
+
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
-    const char *lines =
-        near->is_open ? "async_copy_commit_group\nasync_copy_wait 0" : "async_copy_wait 0";
-    const char *ops = grout_phrase__get(near->is_open ? GROUT_PHRASE_CLOSE_AND_AWAIT_ASYNC_COPY
-                                                      : GROUT_PHRASE_AWAIT_ASYNC_COPY);
+    const char *ops = get_copy_wait_ops(wording);
     if (near->kind < GROUT_NEAR_COPY_NEVER || near->kind > GROUT_NEAR_COPY_OTHER_THREAD) {
         return false;
     }
@@ -357,7 +385,8 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_HELP,
                             &(grout_words){.ops = ops, .line = get_line(wording, 0)});
-        grout_wording__set_edit_before(wording, &facts->sides[0].origin, lines);
+        grout_wording__set_edit_before(wording, &facts->sides[0].origin,
+                                       get_copy_wait_lines(wording));
     }
     return true;
 }

@@ -60,8 +60,10 @@ typedef enum grout_spelling_id {
 /* Appends it; words may be NULL if it has no placeholders. */
 void grout_spelling__add(grout_text *out, grout_surface surface, grout_spelling_id spelling,
                          const grout_words *words);
-/* As the table has it. */
+/* As the table has it; in the text format without the mnemonic. */
 const char *grout_spelling__get(grout_surface surface, grout_spelling_id spelling);
+/* The op of a GROUT_SPELLING_OP; GROUT_OP_NONE: it is of another kind. */
+grout_opcode grout_spelling__get_op(grout_spelling_id spelling);
 
 /* Appends an element of a barrier or a semaphore: "%bar[1]", "bar[1]" in Python; "bar" where there
  * is one only. */

@@ -13,13 +13,28 @@ static const char *const SPELLINGS[][2] = {
 #include "spellings.def"
 };
 
+static const uint16_t OPS[] = {
+#define GROUT_SPELLING(ID, TEXT, PALLAS)        [GROUT_SPELLING_##ID] = GROUT_OP_NONE,
+#define GROUT_SPELLING_OP(ID, OP, TEXT, PALLAS) [GROUT_SPELLING_##ID] = GROUT_OP_##OP,
+#include "spellings.def"
+};
+
 const char *grout_spelling__get(grout_surface surface, grout_spelling_id spelling) {
     GROUT_ASSERT(spelling < GROUT_SPELLING_COUNT && surface <= GROUT_SURFACE_PALLAS);
     return SPELLINGS[spelling][surface];
 }
 
+grout_opcode grout_spelling__get_op(grout_spelling_id spelling) {
+    GROUT_ASSERT(spelling < GROUT_SPELLING_COUNT);
+    return (grout_opcode)OPS[spelling];
+}
+
 void grout_spelling__add(grout_text *out, grout_surface surface, grout_spelling_id spelling,
                          const grout_words *words) {
+    const grout_opcode opcode = grout_spelling__get_op(spelling);
+    if (surface == GROUT_SURFACE_TEXT && opcode != GROUT_OP_NONE) {
+        grout_text_add(out, "%s", grout_op_get_info(opcode)->text);
+    }
     grout_sentence__fill(out, grout_spelling__get(surface, spelling), words);
 }
 

@@ -38,6 +38,13 @@ START_TEST(each_row_is_filled) {
         ck_assert(!text.failed);
         const char *got = text.data ? text.data : "";
         ck_assert_msg(strpbrk(got, "{}%\n") == NULL, "%s: '%s'", rows[_i].id, got);
+        const grout_opcode opcode = grout_spelling__get_op((grout_spelling_id)_i);
+        if (surface == GROUT_SURFACE_TEXT && opcode != GROUT_OP_NONE) {
+            const char *mnemonic = grout_op_get_info(opcode)->text;
+            ck_assert_msg(strncmp(got, mnemonic, strlen(mnemonic)) == 0, "%s: '%s'", rows[_i].id,
+                          got);
+            got += strlen(mnemonic);
+        }
         ck_assert_msg((strchr(row, '{') == NULL) == (strcmp(row, got) == 0), "%s: '%s'",
                       rows[_i].id, got);
         grout_text_free(&text);

@@ -464,6 +464,7 @@ class Builder(Operations):
         names = [name for name, kind in self._axis_names if kind == "THREADS"]
         if len(names) != 1:
             raise ValueError("the kernel has no axis of threads: b.kernel(.., threads=2)")
+        # by name: a value that says which thread it is, as the author would write it
         return Branch(self, self.op("axis_index", names[0]) == index)
 
     def __repr__(self) -> str:
