@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comparing.h"
 
+#include "goes_on.h"
 #include "invariant.h"
 #include "mismatch.h"
 
@@ -51,7 +52,12 @@ typedef struct file_result {
     bool is_equal;
 } file_result;
 
-/* Compares the array of a parameter; false if no file is given for it. Free expected. */
+static bool goes_on(void *payload) {
+    return grout_diags__ask(payload, "results were compared");
+}
+
+/* Compares the array of a parameter; false if no file is given for it, or something ends that. Free
+ * expected. */
 static bool compare_file(const grout_comparing *it, uint32_t index,
                          const grout_argument_set *arguments, file_result *out) {
     const grout_options *options = &it->session->options;
@@ -69,7 +75,11 @@ static bool compare_file(const grout_comparing *it, uint32_t index,
     if (out->expected == NULL) {
         return !grout_diags_add_oom(it->session->diags);
     }
-    grout_npy_convert(&binding->npy, (grout_dtype)type->dtype, out->expected);
+    grout_pulse pulse = {.goes_on = goes_on, .payload = it->session->diags};
+    if (!grout_npy_convert(&binding->npy, (grout_dtype)type->dtype, out->expected, &pulse)) {
+        free(out->expected);
+        return false;
+    }
     out->mismatch = (grout_mismatch){
         .comparison = {.bound = it->load->bound,
                        .kernel = it->kernel,
@@ -120,7 +130,7 @@ bool grout_comparing__is_equal(const grout_comparing *it, const grout_argument_s
             free(result.expected);
         }
     }
-    return is_equal;
+    return is_equal && !grout_diags__has_ended(it->session->diags);
 }
 
 /* ---- the CPU -------------------------------------------------------------------------------- */

@@ -373,7 +373,9 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         (void)run_launch(session, load, kernel, &arguments, &settings, report);
     }
-    note_begun(load, kernel, report);
+    if (!grout_diags__has_ended(session->diags)) { /* else the end came while arrays were made */
+        note_begun(load, kernel, report);
+    }
     grout_report__add_diags(report);
     grout_argument_set__deinit(&arguments);
 }

@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "hash.h"
+#include "pulse.h"
 
 #include "grout-internal/generate.h"
 
@@ -50,17 +51,18 @@ static uint64_t draw(uint32_t stream, uint64_t index) {
     return grout_hash__word(grout_hash__word(SEED, stream), index);
 }
 
-static void fill_any(uint32_t stream, void *data, size_t size) {
+static void fill_any(uint32_t stream, void *data, size_t size, grout_pulse *pulse) {
     uint8_t *bytes = data;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && grout_pulse__goes_on(pulse, 1); i++) {
         bytes[i] = (uint8_t)(draw(stream, i) >> 40);
     }
 }
 
 /* The elements in another order (Fisher and Yates). */
-static void shuffle(uint32_t stream, void *data, size_t size, size_t element_bytes) {
+static void shuffle(uint32_t stream, void *data, size_t size, size_t element_bytes,
+                    grout_pulse *pulse) {
     uint8_t *bytes = data, kept[8];
-    for (size_t i = size / element_bytes; i > 1; i--) {
+    for (size_t i = size / element_bytes; i > 1 && grout_pulse__goes_on(pulse, 1); i--) {
         const size_t k = (size_t)(draw(stream, i) % i);
         uint8_t *a = bytes + (i - 1) * element_bytes, *b = bytes + k * element_bytes;
         memcpy(kept, a, element_bytes);
@@ -70,7 +72,8 @@ static void shuffle(uint32_t stream, void *data, size_t size, size_t element_byt
 }
 
 static bool change_array(const grout_module *module, const grout_param *param, uint32_t index,
-                         const grout_argument *argument, bool is_given, grout_variation variation) {
+                         const grout_argument *argument, bool is_given, grout_variation variation,
+                         grout_pulse *pulse) {
     const grout_type *type = grout_object_get_type(module, param->object);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const grout_generator randn = {
@@ -79,18 +82,24 @@ static bool change_array(const grout_module *module, const grout_param *param, u
         return false;
     }
     if (grout_generator_fits(&randn, (grout_dtype)type->dtype)) {
-        grout_generator_fill_array(&randn, type, argument->data);
+        (void)grout_generator_fill_array(&randn, type, argument->data, pulse);
         return true;
     }
     if (variation != GROUT_VARIATION_ALL) {
         return false;
     }
     if (!is_given && param->init == 0 && info->class_ != GROUT_CLASS_BOOL && info->bits >= 8) {
-        fill_any(index, argument->data, argument->size);
+        fill_any(index, argument->data, argument->size, pulse);
     } else {
-        shuffle(index, argument->data, argument->size, info->bytes);
+        shuffle(index, argument->data, argument->size, info->bytes, pulse);
     }
     return true;
+}
+
+static bool goes_on(void *payload) {
+    const grout_launch *launch = payload;
+    return launch->progress == NULL ||
+           launch->progress(launch->payload, &(grout_progress){.ctas_total = 1});
 }
 
 /* A number of the launch. An integer is a size, most often: it stays. */
@@ -108,6 +117,8 @@ static bool change_scalar(const grout_param *param, uint32_t index, const grout_
 bool grout_varied__change(grout_varied *varied, const grout_launch *launch, const bool *are_given,
                           grout_variation variation) {
     const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
+    grout_launch own = *launch;
+    grout_pulse pulse = {.goes_on = goes_on, .payload = &own};
     bool is_changed = false;
     for (uint32_t i = 0; variation != GROUT_VARIATION_NONE && i < varied->count; i++) {
         const grout_param *param = grout_module_get_param(launch->module, kernel, i);
@@ -115,7 +126,8 @@ bool grout_varied__change(grout_varied *varied, const grout_launch *launch, cons
         if (param->direction == GROUT_DIRECTION_SCALAR) {
             is_changed |= change_scalar(param, i, argument, are_given[i]);
         } else if (param->direction != GROUT_DIRECTION_OUT) {
-            is_changed |= change_array(launch->module, param, i, argument, are_given[i], variation);
+            is_changed |=
+                change_array(launch->module, param, i, argument, are_given[i], variation, &pulse);
         }
     }
     return is_changed;

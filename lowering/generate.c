@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "float_env.h"
 #include "invariant.h"
+#include "pulse.h"
 #include "random.h"
 
 #include <inttypes.h>
@@ -91,6 +92,11 @@ static void put_number(grout_dtype dtype, double value, uint8_t *out) {
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
+/* Elements of an array, from first on and before end; first is a multiple of 4. */
+typedef struct span {
+    uint64_t first, end;
+} span;
+
 /* Mixes the bits of a counter (the finaliser of splitmix64). */
 static uint64_t mix(uint64_t x) {
     x += UINT64_C(0x9E3779B97F4A7C15);
@@ -122,15 +128,15 @@ static const uint8_t *pick(const few_ints *from, uint64_t index) {
 }
 
 /* Elements of so many bytes, a constant of each caller. */
-static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out, uint64_t count) {
-    for (uint64_t i = 0; i < count; i++) {
+static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out, span part) {
+    for (uint64_t i = part.first; i < part.end; i++) {
         memcpy(out + i * bytes, pick(from, i), bytes);
     }
 }
 
-static void fill_ints(const grout_generator *generator, const grout_type *type, uint8_t *out) {
+static void fill_ints(const grout_generator *generator, const grout_type *type, uint8_t *out,
+                      span part) {
     const grout_dtype dtype = (grout_dtype)type->dtype;
-    const uint64_t count = (uint64_t)grout_type_get_count(type);
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     bool is_signed = (info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT) &&
                      dtype != GROUT_DTYPE_F8E8M0; /* scales have no sign */
@@ -139,23 +145,23 @@ static void fill_ints(const grout_generator *generator, const grout_type *type, 
         put_integer(dtype, (uint64_t)i - (is_signed ? 4u : 0u), from.elements[i]);
     }
     if (info->packed == 1 && info->bytes == 4) {
-        fill_picked(&from, 4, out, count);
+        fill_picked(&from, 4, out, part);
     } else if (info->packed == 1 && info->bytes == 2) {
-        fill_picked(&from, 2, out, count);
+        fill_picked(&from, 2, out, part);
     } else {
-        for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t i = part.first; i < part.end; i++) {
             put_at(type, pick(&from, i), out, i);
         }
     }
 }
 
 /* Four elements for each counter; p lies in the middle of one of 2^32 equal parts of (0, 1). */
-static void fill_random(const grout_generator *generator, const grout_type *type, uint8_t *out) {
-    const uint64_t count = (uint64_t)grout_type_get_count(type);
+static void fill_random(const grout_generator *generator, const grout_type *type, uint8_t *out,
+                        span part) {
     uint8_t element[8] = {0};
     uint32_t key[2] = {(uint32_t)generator->seed, (uint32_t)(generator->seed >> 32)};
     uint32_t words[4] = {0};
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = part.first; i < part.end; i++) {
         if (i % 4 == 0) {
             uint32_t counter[4] = {(uint32_t)(i / 4), (uint32_t)(i / 4 >> 32), 0, 0};
             grout_random__philox(counter, key, words);
@@ -169,43 +175,36 @@ static void fill_random(const grout_generator *generator, const grout_type *type
     }
 }
 
-static void fill_same(const grout_type *type, const uint8_t *element, uint8_t *out) {
-    const uint64_t count = (uint64_t)grout_type_get_count(type);
-    for (uint64_t i = 0; i < count; i++) {
+static void fill_same(const grout_type *type, const uint8_t *element, uint8_t *out, span part) {
+    for (uint64_t i = part.first; i < part.end; i++) {
         put_at(type, element, out, i);
     }
 }
 
-static void fill(const grout_generator *generator, const grout_type *type, void *out) {
+static void fill_part(const grout_generator *generator, const grout_type *type, void *out,
+                      span part) {
     const grout_dtype dtype = (grout_dtype)type->dtype;
-    const uint64_t count = (uint64_t)grout_type_get_count(type);
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint8_t element[8] = {0};
     GROUT_ASSERT(grout_generator_fits(generator, dtype) && info->bytes <= sizeof element);
     switch (generator->kind) {
     case GROUT_GENERATOR_INTS:
-        fill_ints(generator, type, out);
-        break;
-    case GROUT_GENERATOR_ZEROS:
-        memset(out, 0,
-               type->is_expanded
-                   ? (size_t)grout_type_get_bytes(type)
-                   : (size_t)((count + info->packed - 1) / info->packed) * info->bytes);
+        fill_ints(generator, type, out, part);
         break;
     case GROUT_GENERATOR_ONES:
         put_integer(dtype, 1, element);
-        fill_same(type, element, out);
+        fill_same(type, element, out, part);
         break;
     case GROUT_GENERATOR_ARANGE:
-        for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t i = part.first; i < part.end; i++) {
             put_integer(dtype, i, element);
             put_at(type, element, out, i);
         }
         break;
     case GROUT_GENERATOR_RANDN:
     case GROUT_GENERATOR_UNIFORM: {
-        fenv_t caller = grout_float_env__enter();
-        fill_random(generator, type, out);
+        grout_float_env caller = grout_float_env__enter();
+        fill_random(generator, type, out, part);
         grout_float_env__leave(&caller);
         break;
     }
@@ -218,12 +217,47 @@ static void fill(const grout_generator *generator, const grout_type *type, void 
                                            : (uint64_t)generator->low,
                         element);
         }
-        fill_same(type, element, out);
+        fill_same(type, element, out, part);
         break;
+    case GROUT_GENERATOR_ZEROS: /* fill */
     case GROUT_GENERATOR_LIST:
     case GROUT_GENERATOR_COUNT:
         GROUT_UNREACHABLE();
     }
+}
+
+static void fill_zeros(const grout_type *type, void *out) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
+    const uint64_t words = (count + info->packed - 1) / info->packed;
+    memset(out, 0,
+           type->is_expanded ? (size_t)grout_type_get_bytes(type) : (size_t)words * info->bytes);
+}
+
+/* Elements that are made between two questions to a pulse. */
+enum { PART = GROUT_PULSE_WORK };
+
+/* The next elements after those of the part, if there are any, and nothing has ended the work. */
+static bool go_on(span *part, uint64_t count, grout_pulse *pulse) {
+    const uint64_t left = count - part->end;
+    part->first = part->end;
+    part->end += left < PART ? left : PART;
+    return left > 0 && (pulse == NULL || grout_pulse__goes_on(pulse, PART));
+}
+
+/* False: the pulse has ended it. */
+static bool fill(const grout_generator *generator, const grout_type *type, void *out,
+                 grout_pulse *pulse) {
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
+    span part = {0};
+    if (generator->kind == GROUT_GENERATOR_ZEROS) {
+        fill_zeros(type, out);
+        return true;
+    }
+    while (go_on(&part, count, pulse)) {
+        fill_part(generator, type, out, part);
+    }
+    return pulse == NULL || !pulse->is_over;
 }
 
 void grout_generator_print(const grout_generator *generator, grout_text *out) {
@@ -248,12 +282,12 @@ void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, v
                              .space = GROUT_SPACE_GMEM,
                              .rank = 1,
                              .dims = {(int64_t)count}};
-    fill(generator, &type, out);
+    (void)fill(generator, &type, out, NULL);
 }
 
-void grout_generator_fill_array(const grout_generator *generator, const grout_type *type,
-                                void *out) {
-    fill(generator, type, out);
+bool grout_generator_fill_array(const grout_generator *generator, const grout_type *type, void *out,
+                                grout_pulse *pulse) {
+    return fill(generator, type, out, pulse);
 }
 
 /* ---- init ------------------------------------------------------------------------------------ */
@@ -282,42 +316,52 @@ static grout_generator get_generator(const grout_module *bound, const grout_init
 }
 
 /* The constants of a value or of a list, of which the type holds each (verify_init.c). */
-static void fill_constants(const grout_module *bound, const grout_init *init,
-                           const grout_type *type, uint8_t *out) {
+static bool fill_constants(const grout_module *bound, const grout_init *init,
+                           const grout_type *type, uint8_t *out, grout_pulse *pulse) {
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
     const grout_dtype dtype = (grout_dtype)type->dtype;
     const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
-    GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == grout_type_get_count(type));
+    GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == count);
     if (init->kind == GROUT_GENERATOR_VALUE) {
         uint8_t element[8] = {0};
+        span part = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, 0), dtype), bytes, element);
-        fill_same(type, element, out);
-        return;
+        while (go_on(&part, count, pulse)) {
+            fill_same(type, element, out, part);
+        }
+        return pulse == NULL || !pulse->is_over;
     }
-    for (uint32_t i = 0; i < init->count; i++) {
+    for (uint32_t i = 0; i < init->count; i++) { /* as many as the text has */
         uint8_t element[8] = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, i), dtype), bytes, element);
         put_at(type, element, out, i);
     }
+    return true;
 }
 
 /* id 0: ints. */
-static void fill_init(const grout_module *bound, grout_init_id id, uint64_t stream,
-                      const grout_type *type, void *data) {
+static bool fill_init(const grout_module *bound, grout_init_id id, uint64_t stream,
+                      const grout_type *type, void *data, grout_pulse *pulse) {
     const grout_init *init = grout_module_get_init(bound, id);
     if (init->kind == GROUT_GENERATOR_VALUE || init->kind == GROUT_GENERATOR_LIST) {
-        fill_constants(bound, init, type, data);
-        return;
+        return fill_constants(bound, init, type, data, pulse);
     }
     grout_generator generator = get_generator(bound, init);
     generator.stream = stream;
-    fill(&generator, type, data);
+    return fill(&generator, type, data, pulse);
+}
+
+bool grout_param__fill_default(const grout_module *bound, const grout_kernel *kernel,
+                               uint32_t index, void *data, grout_pulse *pulse) {
+    const grout_param *param = grout_module_get_param(bound, kernel, index);
+    GROUT_ASSERT(param->direction != GROUT_DIRECTION_OUT);
+    const grout_type *type = grout_module_get_type(bound, param->value);
+    return fill_init(bound, param->init, index, type, data, pulse);
 }
 
 void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel, uint32_t index,
                               void *data) {
-    const grout_param *param = grout_module_get_param(bound, kernel, index);
-    GROUT_ASSERT(param->direction != GROUT_DIRECTION_OUT);
-    fill_init(bound, param->init, index, grout_module_get_type(bound, param->value), data);
+    (void)grout_param__fill_default(bound, kernel, index, data, NULL);
 }
 
 /* Streams go on after those of the parameters: the number of the kernel's gmem scratches before. */
@@ -332,11 +376,12 @@ static uint64_t get_scratch_stream(const grout_module *bound, grout_object_id sc
     return stream;
 }
 
-void grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch, void *data) {
+bool grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch, void *data,
+                                grout_pulse *pulse) {
     const grout_object *object = grout_module_get_object(bound, scratch);
     GROUT_ASSERT(object->init != 0);
-    fill_init(bound, object->init, get_scratch_stream(bound, scratch),
-              grout_object_get_type(bound, scratch), data);
+    return fill_init(bound, object->init, get_scratch_stream(bound, scratch),
+                     grout_object_get_type(bound, scratch), data, pulse);
 }
 
 bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, grout_dtype dtype,

@@ -2,10 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "goes_on.h"
 #include "invariant.h"
+#include "pulse.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What may end work on the elements of an array: the session's diagnostics say so then. */
+static bool goes_on_making(void *payload) {
+    return grout_diags__ask(payload, "the inputs were made");
+}
+
+static bool goes_on_writing(void *payload) {
+    return grout_diags__ask(payload, "an output was converted");
+}
 
 /* A parameter of a bound kernel. */
 typedef struct parameter {
@@ -277,6 +288,7 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
             binding->bytes.data + (binding->npy.data - (const uint8_t *)binding->bytes.data);
         return true;
     }
+    grout_pulse pulse = {.goes_on = goes_on_making, .payload = session->diags};
     argument->data = malloc(argument->size > 0 ? argument->size : 1);
     set->owned[p->index] = argument->data;
     if (argument->data == NULL) {
@@ -287,13 +299,13 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     } else if (binding != NULL && binding->given != NULL) {
         memcpy(argument->data, binding->given->data, argument->size);
     } else if (binding != NULL && binding->path != NULL) {
-        grout_npy_fill(&binding->npy, &p->type, argument->data);
+        return grout_npy_fill(&binding->npy, &p->type, argument->data, &pulse);
     } else if (binding != NULL) {
         grout_generator generator = binding->generator;
         generator.stream = p->index;
-        grout_generator_fill_array(&generator, &p->type, argument->data);
+        return grout_generator_fill_array(&generator, &p->type, argument->data, &pulse);
     } else {
-        grout_param_fill_default(p->bound, p->kernel, p->index, argument->data);
+        return grout_param__fill_default(p->bound, p->kernel, p->index, argument->data, &pulse);
     }
     return true;
 }
@@ -395,12 +407,13 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
     grout_dtype to = binding->dtype == GROUT_DTYPE_NONE ? from : binding->dtype;
     uint32_t to_bytes = grout_dtype_get_info(to)->bytes;
     uint8_t *converted = NULL;
+    grout_pulse pulse = {.goes_on = goes_on_writing, .payload = session->diags};
     if (to != from || grout_dtype_get_info(from)->bits < 8) {
         converted = malloc(p->count > 0 ? (size_t)p->count * to_bytes : 1);
         if (converted == NULL) {
             return grout_diags_add_oom(session->diags);
         }
-        for (uint64_t i = 0; i < p->count; i++) {
+        for (uint64_t i = 0; i < p->count && grout_pulse__goes_on(&pulse, 1); i++) {
             uint8_t element[8];
             grout_type_get_element(&p->type, data, (int64_t)i, element);
             if (to == from) {
@@ -410,6 +423,10 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
                                           converted + i * to_bytes);
             }
         }
+    }
+    if (pulse.is_over) {
+        free(converted);
+        return false;
     }
     grout_text header = {0};
     grout_npy_print_header(to, p->type.rank, p->type.dims, &header);

@@ -387,23 +387,23 @@ static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *s
     return at;
 }
 
-void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
+bool grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out, grout_pulse *pulse) {
     const grout_type type = {.kind = GROUT_TYPE_REF, .dtype = (uint8_t)dtype};
-    grout_npy_fill(npy, &type, out);
+    return grout_npy_fill(npy, &type, out, pulse);
 }
 
-void grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out) {
+bool grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out, grout_pulse *pulse) {
     const grout_dtype dtype = (grout_dtype)type->dtype;
     GROUT_ASSERT(grout_npy_can_convert(npy, dtype));
     GROUT_ASSERT(npy->rank <= GROUT_NPY_RANK_MAX);
     GROUT_ASSERT(npy->data_size == (size_t)npy->count * npy->bytes);
     /* If one dimension is 0, the others may have any size, and strides would overflow. */
     if (npy->count == 0) {
-        return;
+        return true;
     }
     if (grout_npy_is_plain(npy, dtype)) {
         memcpy(out, npy->data, npy->data_size);
-        return;
+        return true;
     }
     int64_t index[GROUT_NPY_RANK_MAX] = {0}, strides[GROUT_NPY_RANK_MAX], at = 0;
     int64_t stride = 1;
@@ -414,12 +414,16 @@ void grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out) {
     GROUT_ASSERT(stride == npy->count);
     for (int64_t i = 0; i < npy->count; i++) {
         uint8_t element[8] = {0};
+        if (!grout_pulse__goes_on(pulse, 1)) {
+            return false;
+        }
         convert_element(npy, npy->is_fortran ? at : i, dtype, element);
         grout_type_put_element(type, out, i, element);
         if (npy->is_fortran) {
             at = step_index(npy, index, strides, at);
         }
     }
+    return true;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

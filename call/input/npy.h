@@ -8,6 +8,8 @@
 #ifndef GROUT_CALL_NPY_H
 #define GROUT_CALL_NPY_H
 
+#include "pulse.h"
+
 #include "grout/interp.h"
 #include "grout/ir.h"
 
@@ -46,12 +48,13 @@ uint64_t grout_npy_get_size(const char *head, size_t size);
 bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype);
 /* Whether the file's data are, byte for byte, a row-major array of dtype. */
 bool grout_npy_is_plain(const grout_npy *npy, grout_dtype dtype);
-/* Writes the elements, row-major, as dtype: out has count times its size. can_convert holds. */
 /* The first element of a file of bytes that is none of a type of less than 8 bits; -1: all are. */
 int64_t grout_npy_find_misfit(const grout_npy *npy, grout_dtype dtype);
+/* Writes the elements, row-major, as dtype: out has count times its size. can_convert holds. False:
+ * the pulse has ended it. */
+bool grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out, grout_pulse *pulse);
 /* The same for an array of a type, which may be 'packed'. */
-void grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out);
-void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out);
+bool grout_npy_fill(const grout_npy *npy, const grout_type *type, void *out, grout_pulse *pulse);
 
 /* Appends the header of a version 1 file of dtype in row-major order; the data follow it. */
 void grout_npy_print_header(grout_dtype dtype, uint8_t rank, const int64_t *dims, grout_text *out);

@@ -183,7 +183,7 @@ static bool fill_scratch(const ptx_launch *work, const json_t *array, uint8_t *b
         const uint32_t line = grout_module_get_place(module, object->loc).line;
         if (object->init != 0 && line == get_number(array, "line") &&
             strcmp(grout_module_get_string(module, value->name), get_text(array, "name")) == 0) {
-            grout_scratch_fill_default(module, i, bytes);
+            (void)grout_scratch_fill_default(module, i, bytes, NULL);
             return true;
         }
     }

@@ -111,7 +111,7 @@ static bool add_workspace(const grout_contents *contents, uint32_t index) {
     if (data == NULL) {
         return grout_diags_add_oom(contents->diags);
     }
-    grout_scratch_fill_default(contents->module, workspace->object, data);
+    (void)grout_scratch_fill_default(contents->module, workspace->object, data, NULL);
     add_table(contents, "scratch", index, data, workspace->bytes);
     grout__free(data);
     return true;

@@ -344,7 +344,7 @@ static void write_contents(const maker *m, unsigned char *to) {
         const grout_gpu_workspace *workspace = &m->plan.workspaces[i];
         unsigned char *at = to + m->made->workspace_offsets[i];
         if (workspace->has_contents) {
-            grout_scratch_fill_default(m->module, workspace->object, at);
+            (void)grout_scratch_fill_default(m->module, workspace->object, at, NULL);
             continue;
         }
         const uint64_t size = is_small(workspace) ? (uint64_t)workspace->bytes : 0;

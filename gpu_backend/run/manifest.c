@@ -67,7 +67,7 @@ static void add_contents(const manifest *m, uint32_t param, grout_object_id scra
         return;
     }
     if (scratch != 0) {
-        grout_scratch_fill_default(m->module, scratch, data);
+        (void)grout_scratch_fill_default(m->module, scratch, data, NULL);
     } else {
         grout_param_fill_default(m->module, m->kernel, param, data);
     }

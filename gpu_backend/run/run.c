@@ -112,7 +112,7 @@ static bool make_workspace(run *r, uint32_t index) {
         if (r->contents[index] == NULL) {
             return grout_diags_add_oom(r->diags);
         }
-        grout_scratch_fill_default(r->module, workspace->object, r->contents[index]);
+        (void)grout_scratch_fill_default(r->module, workspace->object, r->contents[index], NULL);
     }
     r->all->items[r->all->count++] = (grout_gpu_buffer){
         .name = grout_gpu__get_object_name(r->module, workspace->object),

@@ -430,7 +430,7 @@ void grout_fill_nan(grout_dtype dtype, void *destination, int64_t count) {
 double grout_element_to_double(grout_dtype dtype, const void *element) {
     carrier narrow = {0}, wide;
     memcpy(&narrow, element, grout_dtype_get_info(dtype)->bytes);
-    fenv_t caller = grout_float_env__enter();
+    grout_float_env caller = grout_float_env__enter();
     widen_loops[dtype](&narrow, &wide, 1);
     grout_float_env__leave(&caller);
     switch (get_carrier(dtype)) {
@@ -445,7 +445,7 @@ double grout_element_to_double(grout_dtype dtype, const void *element) {
 
 void grout_element_from_double(grout_dtype dtype, double value, void *element_out) {
     carrier narrow = {0};
-    fenv_t caller = grout_float_env__enter();
+    grout_float_env caller = grout_float_env__enter();
     narrow_loops[2][dtype](&value, &narrow, 1);
     grout_float_env__leave(&caller);
     memcpy(element_out, &narrow, grout_dtype_get_info(dtype)->bytes);

@@ -14,6 +14,7 @@
 #include "bits.h"
 #include "convert.h"
 #include "float_env.h"
+#include "pulse.h"
 
 #include "grout-internal/generate.h"
 
@@ -142,6 +143,20 @@ static bool add_params(grout_machine *machine) {
     return true;
 }
 
+static bool goes_on(void *payload) {
+    const grout_launch *launch = &((const grout_machine *)payload)->launch;
+    const grout_progress progress = {.ctas_total = ((grout_machine *)payload)->plan->cta_count};
+    return launch->progress == NULL || launch->progress(launch->payload, &progress);
+}
+
+/* What a scratch holds at first. If progress ends that, nothing of the launch runs. */
+static void fill_scratch(grout_machine *machine, grout_object_id scratch, void *data) {
+    grout_pulse pulse = {.goes_on = goes_on, .payload = machine};
+    if (!grout_scratch_fill_default(machine->launch.module, scratch, data, &pulse)) {
+        machine->plan->is_cut = true;
+    }
+}
+
 /* GMEM scratches are like out arrays whose contents are not read after the launch; with an
  * init(..), like inout arrays. */
 static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
@@ -162,7 +177,7 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
             return false;
         }
         if (has_init) {
-            grout_scratch_fill_default(module, id, array->data);
+            fill_scratch(machine, id, array->data);
         } else {
             grout_fill_poison(type->dtype, array->data, array->count);
         }
@@ -231,7 +246,7 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->tracks = launch->track_undefined;
     machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
     machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;
-    fenv_t caller = grout_float_env__enter();
+    grout_float_env caller = grout_float_env__enter();
     bool is_ready = prepare(machine, diags);
     grout_float_env__leave(&caller);
     machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
@@ -364,7 +379,7 @@ static grout_run_status run(grout_machine *machine, uint64_t max_steps, grout_di
 }
 
 grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
-    fenv_t caller = grout_float_env__enter();
+    grout_float_env caller = grout_float_env__enter();
     grout_run_status status = run(machine, max_steps, diags);
     grout_float_env__leave(&caller);
     return status;

@@ -314,7 +314,7 @@ bool grout_ptx_launch_run(const grout_ptx_launch *launch, grout_ptx_result *resu
     if (!check_launch(launch, diags)) {
         return false;
     }
-    fenv_t caller = grout_float_env__enter();
+    grout_float_env caller = grout_float_env__enter();
     bool is_right = run(launch, result_out, diags);
     grout_float_env__leave(&caller);
     return is_right;

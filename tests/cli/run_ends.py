@@ -103,6 +103,23 @@ def test_fix(folder):
     assert get_cpu_seconds() - start < CPU_SECONDS, get_cpu_seconds() - start
 
 
+def test_inputs(folder):
+    """Arrays take long to make: those of the launch, and a scratch of the kernel."""
+    size = 64 << 20
+    param = write(f"{folder}/param.grout", f"kernel @k(%x: in gmem f8e4m3[{size}], %y: out gmem f8e4m3[1])\n"
+                  "{\n  store %y[0], (load %x[0])\n}\n")
+    scratch = write(f"{folder}/scratch.grout", "kernel @k(%y: out gmem f8e4m3[1])\n{\n"
+                    f"  scratch %x : gmem f8e4m3[{size}] init(randn(1))\n  store %y[0], (load %x[0])\n}}\n")
+    for words, part in (([param, "--input", "x=randn:1"], "the time was over while the inputs were made"),
+                        ([param, "--input", "x=7"], "the time was over while the inputs were made"),
+                        ([scratch], "the time was over (--timeout)")):
+        for command in ("check", "run"):
+            start = get_cpu_seconds()
+            out = end([command, *words, "--timeout", "0.02"], INCOMPLETE, part)
+            assert "1 kernel was not begun" in out or words[0] == scratch, out
+            assert get_cpu_seconds() - start < CPU_SECONDS / 10, (words, get_cpu_seconds() - start)
+
+
 def get_memory(words):
     """MiB that a call takes at most, and its exit code. AddressSanitizer keeps what was freed, unless it is not to."""
     process = subprocess.Popen([grout, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -28,7 +28,7 @@ static bool reads_back(const grout_npy *npy, grout_dtype dtype, const void *memo
     } else if (is_good) {
         void *back = calloc(1, size > 0 ? size : 1);
         if (back != NULL) {
-            grout_npy_convert(&again, dtype, back);
+            (void)grout_npy_convert(&again, dtype, back, &(grout_pulse){0});
             is_good = size == 0 || memcmp(back, memory, size) == 0;
         }
         free(back);
@@ -43,7 +43,7 @@ static void convert(const grout_npy *npy, grout_dtype dtype) {
     size_t size = (size_t)npy->count * grout_dtype_get_info(dtype)->bytes;
     void *memory = calloc(1, size > 0 ? size : 1);
     if (memory != NULL) {
-        grout_npy_convert(npy, dtype, memory);
+        (void)grout_npy_convert(npy, dtype, memory, &(grout_pulse){0});
         if (!reads_back(npy, dtype, memory, size)) {
             abort();
         }

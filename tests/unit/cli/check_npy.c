@@ -163,7 +163,8 @@ START_TEST(test_read) {
     size_t size = make_file(file, c->version, c->header, c->data, c->data_size);
     ck_assert_msg(parse(file, size, &npy, diags, &copy), "%s: not read", c->name);
     ck_assert_msg(grout_npy_can_convert(&npy, c->dtype), "%s: not converted", c->name);
-    grout_npy_convert(&npy, c->dtype, out);
+    grout_pulse pulse = {0};
+    ck_assert(grout_npy_convert(&npy, c->dtype, out, &pulse));
     ck_assert_msg(memcmp(out, c->expected, (size_t)c->expected_size) == 0, "%s: other bytes",
                   c->name);
     /* Every shorter file is refused, and none is read past its end. */

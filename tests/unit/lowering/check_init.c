@@ -83,7 +83,7 @@ START_TEST(contents) {
     uint8_t data[32] = {0}, own[32] = {0};
     grout_param_fill_default(text.bound, kernel, 1, data);
     if (param->init != 0) {
-        grout_scratch_fill_default(text.bound, scratch, own);
+        (void)grout_scratch_fill_default(text.bound, scratch, own, NULL);
     }
     if (c->bytes != NULL) {
         check_hexadecimal(c->bytes, data, size);
