@@ -5,8 +5,8 @@
 
 /*
  * What fesetenv(FE_DFL_ENV) takes some hundred nanoseconds for is most often so already. On x86-64
- * SSE computes all floats and doubles, and one register has its settings; another processor is
- * always told (GROUT_FLOAT_ENV_IS_SSE is 0).
+ * SSE computes all floats and doubles, and one register has its settings; on another processor
+ * they are set each time.
  */
 #if defined(__x86_64__) && defined(__SSE2__)
 #include <immintrin.h>

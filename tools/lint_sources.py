@@ -67,7 +67,7 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 # Headers beyond the C standard's, and the folders that may use them.
 EXTRA_HEADERS = {
     "interp": r"ffi\.h|pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
-    "base": r"pthread\.h|sanitizer/\w+\.h",
+    "base": r"pthread\.h|immintrin\.h|sanitizer/\w+\.h",
     "files": r"fcntl\.h|poll\.h|unistd\.h|sys/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
     "verify": r"sanitizer/\w+\.h",
