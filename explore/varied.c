@@ -71,9 +71,11 @@ static void shuffle(uint32_t stream, void *data, size_t size, size_t element_byt
     }
 }
 
-static bool change_array(const grout_module *module, const grout_param *param, uint32_t index,
-                         const grout_argument *argument, bool is_given, grout_variation variation,
-                         grout_pulse *pulse) {
+static bool change_array(const grout_launch *launch, uint32_t index, const grout_argument *argument,
+                         bool is_given, grout_variation variation, grout_pulse *pulse) {
+    const grout_module *module = launch->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, launch->kernel);
+    const grout_param *param = grout_module_get_param(module, kernel, index);
     const grout_type *type = grout_object_get_type(module, param->object);
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
     const grout_generator randn = {
@@ -126,8 +128,7 @@ bool grout_varied__change(grout_varied *varied, const grout_launch *launch, cons
         if (param->direction == GROUT_DIRECTION_SCALAR) {
             is_changed |= change_scalar(param, i, argument, are_given[i]);
         } else if (param->direction != GROUT_DIRECTION_OUT) {
-            is_changed |=
-                change_array(launch->module, param, i, argument, are_given[i], variation, &pulse);
+            is_changed |= change_array(launch, i, argument, are_given[i], variation, &pulse);
         }
     }
     return is_changed;
