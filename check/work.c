@@ -359,7 +359,7 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
 }
 
 /* A kernel that was tried, in a load or alone out of it: it has an outcome, or a diagnostic says
- * why it has none. */
+ * why it has none. It was not if the end came while its arrays were made. */
 static void note_begun(const grout_load *load, grout_kernel_id kernel, grout_reporter *report) {
     if (report->has_begun != NULL) {
         report->has_begun[grout_load__get_whole_id(load, kernel)] = true;
@@ -370,10 +370,12 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
                        bool with_checker, grout_reporter *report) {
     grout_argument_set arguments = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
-    if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
+    const bool has_arrays =
+        grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments);
+    if (has_arrays) {
         (void)run_launch(session, load, kernel, &arguments, &settings, report);
     }
-    if (!grout_diags__has_ended(session->diags)) { /* else the end came while arrays were made */
+    if (has_arrays || !grout_diags__has_ended(session->diags)) {
         note_begun(load, kernel, report);
     }
     grout_report__add_diags(report);
@@ -454,7 +456,7 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
             goes_on = run_launch(session, load, kernel, &arguments, &settings, report) &&
                       grout_listing__end(&listing);
         }
-        if (listing.number > 0) {
+        if (listing.number > 0 && (kernel != 0 || !grout_diags__has_ended(session->diags))) {
             note_begun(load, grout_listing__get_kernel(&listing), report);
         }
         if (!goes_on && listing.number > 0 && grout_listing__has_more(&listing)) {
