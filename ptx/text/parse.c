@@ -301,6 +301,7 @@ static bool parse_function_from_name(ptx_parser *parser, ptx_function *function)
     if (!add_function(parser, function, &name)) {
         return false;
     }
+    parser->outer_symbols = parser->scopes.symbols.count;
     uint32_t first = function->first_parameter;
     if (grout_ptx__is_mark(parser, '(') && !parse_parameters(parser)) {
         return false;
@@ -352,7 +353,9 @@ static bool parse_declaration(ptx_parser *parser) {
         grout_ptx__advance(parser);
     }
     if (grout_ptx__is_word(parser, "entry") || grout_ptx__is_word(parser, "func")) {
+        parser->outer_symbols = SIZE_MAX;
         bool is_right = parse_function(parser);
+        grout_ptx__forget_symbols(&parser->scopes, parser->outer_symbols);
         parser->scope = 0;
         parser->function = PTX_NO_ID;
         return is_right;

@@ -104,7 +104,7 @@ static bool open_block(ptx_parser *parser) {
 }
 
 static void close_block(ptx_parser *parser) {
-    parser->scope = parser->scopes.parents.items[parser->scope];
+    parser->scope = parser->scopes.blocks.items[parser->scope].parent;
     parser->depth--;
     grout_ptx__advance(parser);
 }

@@ -30,6 +30,7 @@ typedef struct ptx_parser {
     ptx_reader reader;
     ptx_token token; /* the next one */
     ptx_scopes scopes;
+    size_t outer_symbols; /* how many there were before the body that is read */
     uint32_t scope, depth;
     uint32_t function; /* whose body is read, or PTX_NO_ID */
     uint32_t source_file, source_line;

@@ -14,80 +14,110 @@ bool grout_ptx__init_scopes(ptx_scopes *scopes, const grout_allocator *allocator
     if (scopes->buckets == NULL) {
         return false;
     }
-    memset(scopes->buckets, 0xff, BUCKETS_FIRST * sizeof *scopes->buckets);
     return grout_ptx__open_scope(scopes, PTX_NO_ID) != PTX_NO_ID;
 }
 
 void grout_ptx__deinit_scopes(ptx_scopes *scopes) {
     grout__free(scopes->symbols.items);
-    grout__free(scopes->parents.items);
+    grout__free(scopes->blocks.items);
     grout__free(scopes->buckets);
 }
 
 uint32_t grout_ptx__open_scope(ptx_scopes *scopes, uint32_t parent) {
-    if (!GROUT_ARRAY_RESERVE(&scopes->parents, scopes->allocator, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&scopes->blocks, scopes->allocator, 1)) {
         return PTX_NO_ID;
     }
-    scopes->parents.items[scopes->parents.count] = parent;
-    return (uint32_t)scopes->parents.count++;
+    scopes->blocks.items[scopes->blocks.count] = (ptx_block){.parent = parent};
+    return (uint32_t)scopes->blocks.count++;
+}
+
+/* The place of a hash and a symbol (its number from 1), or, of 0, the empty one for it. */
+static ptx_bucket *find_bucket(const ptx_scopes *scopes, uint64_t hash, uint32_t symbol) {
+    const uint32_t mask = scopes->bucket_count - 1;
+    uint32_t at = grout_hash__index(hash) & mask;
+    while (scopes->buckets[at].symbol != symbol) {
+        at = (at + 1) & mask;
+    }
+    return &scopes->buckets[at];
+}
+
+static bool is_same(const ptx_symbol *symbol, const ptx_symbol *wanted) {
+    return symbol->hash == wanted->hash && symbol->scope == wanted->scope &&
+           symbol->size == wanted->size &&
+           (symbol->meaning == PTX_MEANS_REGISTERS) == (wanted->meaning == PTX_MEANS_REGISTERS) &&
+           memcmp(symbol->text, wanted->text, wanted->size) == 0;
 }
 
 static ptx_symbol *find_in(const ptx_scopes *scopes, const ptx_symbol *wanted) {
-    uint32_t bucket = grout_hash__index(wanted->hash) & (scopes->bucket_count - 1);
-    for (uint32_t i = scopes->buckets[bucket]; i != PTX_NO_ID; i = scopes->symbols.items[i].next) {
-        ptx_symbol *symbol = &scopes->symbols.items[i];
-        if (symbol->hash == wanted->hash && symbol->scope == wanted->scope &&
-            symbol->size == wanted->size &&
-            (symbol->meaning == PTX_MEANS_REGISTERS) == (wanted->meaning == PTX_MEANS_REGISTERS) &&
-            memcmp(symbol->text, wanted->text, wanted->size) == 0) {
+    const uint32_t mask = scopes->bucket_count - 1;
+    const uint32_t first = grout_hash__index(wanted->hash);
+    const ptx_bucket *bucket = NULL;
+    for (uint32_t i = 0; (bucket = &scopes->buckets[(first + i) & mask])->symbol != 0; i++) {
+        ptx_symbol *symbol = &scopes->symbols.items[bucket->symbol - 1];
+        if (bucket->hash == (uint32_t)wanted->hash && is_same(symbol, wanted)) {
             return symbol;
         }
     }
     return NULL;
 }
 
-static void set_hash(ptx_symbol *symbol) {
-    uint64_t seed = (uint64_t)symbol->scope << 1 | (symbol->meaning == PTX_MEANS_REGISTERS);
-    symbol->hash = grout_hash__bytes(seed, symbol->text, symbol->size);
+/* A name is hashed once, and then with each scope that may have it. */
+static uint64_t hash_name(const ptx_symbol *symbol) {
+    return grout_hash__bytes(symbol->meaning == PTX_MEANS_REGISTERS, symbol->text, symbol->size);
 }
 
-/* Twice the buckets; without memory as many as before, which is slower but right. */
-static void grow(ptx_scopes *scopes) {
-    uint32_t count = scopes->bucket_count * 2;
-    uint32_t *buckets = grout__new(scopes->allocator, count, sizeof *buckets);
+static uint64_t get_bit(uint64_t name_hash) {
+    return UINT64_C(1) << (grout_hash__index(name_hash) & 63);
+}
+
+static void add_bucket(ptx_scopes *scopes, uint32_t index) {
+    const uint64_t hash = scopes->symbols.items[index].hash;
+    *find_bucket(scopes, hash, 0) = (ptx_bucket){(uint32_t)hash, index + 1};
+}
+
+/* Twice the buckets; false without memory. */
+static bool grow(ptx_scopes *scopes) {
+    const uint32_t count = scopes->bucket_count * 2;
+    ptx_bucket *buckets = grout__new(scopes->allocator, count, sizeof *buckets);
     if (buckets == NULL) {
-        return;
-    }
-    memset(buckets, 0xff, count * sizeof *buckets);
-    for (uint32_t i = 0; i < scopes->symbols.count; i++) {
-        uint32_t bucket = grout_hash__index(scopes->symbols.items[i].hash) & (count - 1);
-        scopes->symbols.items[i].next = buckets[bucket];
-        buckets[bucket] = i;
+        return false;
     }
     grout__free(scopes->buckets);
     scopes->buckets = buckets;
     scopes->bucket_count = count;
+    for (uint32_t i = 0; i < scopes->symbols.count; i++) {
+        add_bucket(scopes, i);
+    }
+    return true;
 }
 
 ptx_symbol *grout_ptx__declare(ptx_scopes *scopes, ptx_symbol symbol, bool *is_oom_out) {
-    set_hash(&symbol);
+    const uint64_t name_hash = hash_name(&symbol);
+    symbol.hash = grout_hash__word(name_hash, symbol.scope);
     *is_oom_out = false;
     if (find_in(scopes, &symbol) != NULL) {
         return NULL;
     }
-    if (!GROUT_ARRAY_RESERVE(&scopes->symbols, scopes->allocator, 1)) {
+    if (!GROUT_ARRAY_RESERVE(&scopes->symbols, scopes->allocator, 1) ||
+        (2 * scopes->symbols.count >= scopes->bucket_count && !grow(scopes))) {
         *is_oom_out = true;
         return NULL;
     }
-    uint32_t bucket = grout_hash__index(symbol.hash) & (scopes->bucket_count - 1);
-    uint32_t index = (uint32_t)scopes->symbols.count++;
-    symbol.next = scopes->buckets[bucket];
+    const uint32_t index = (uint32_t)scopes->symbols.count++;
     scopes->symbols.items[index] = symbol;
-    scopes->buckets[bucket] = index;
-    if (scopes->symbols.count > scopes->bucket_count) {
-        grow(scopes);
-    }
+    add_bucket(scopes, index);
+    scopes->blocks.items[symbol.scope].names |= get_bit(name_hash);
     return &scopes->symbols.items[index];
+}
+
+/* The newest ones first: nobody's place was found beyond theirs. */
+void grout_ptx__forget_symbols(ptx_scopes *scopes, size_t count) {
+    while (scopes->symbols.count > count) {
+        const uint32_t number = (uint32_t)scopes->symbols.count;
+        const uint64_t hash = scopes->symbols.items[number - 1].hash;
+        *find_bucket(scopes, hash, number) = (ptx_bucket){0, 0};
+        scopes->symbols.count--;
+    }
 }
 
 /* The digits at the end of a name, without leading zeros: where they begin; size if there are none
@@ -107,21 +137,30 @@ static size_t find_digits(const char *text, size_t size, uint32_t *number_out) {
     return at;
 }
 
+/* What a scope itself declares of a name, whose hash is given; NULL: nothing. */
+static const ptx_symbol *find_here(const ptx_scopes *scopes, ptx_symbol *wanted, uint32_t scope,
+                                   uint64_t name_hash) {
+    if ((scopes->blocks.items[scope].names & get_bit(name_hash)) == 0) {
+        return NULL;
+    }
+    wanted->scope = scope;
+    wanted->hash = grout_hash__word(name_hash, scope);
+    return find_in(scopes, wanted);
+}
+
 ptx_symbol grout_ptx__find_symbol(const ptx_scopes *scopes, uint32_t scope, const char *text,
                                   size_t size) {
     uint32_t number = 0;
-    size_t prefix = find_digits(text, size, &number);
-    for (; scope != PTX_NO_ID; scope = scopes->parents.items[scope]) {
-        ptx_symbol wanted = {.text = text, .size = size, .scope = scope};
-        set_hash(&wanted);
-        const ptx_symbol *found = find_in(scopes, &wanted);
+    const size_t prefix = find_digits(text, size, &number);
+    ptx_symbol name = {.text = text, .size = size};
+    ptx_symbol range = {.text = text, .size = prefix, .meaning = PTX_MEANS_REGISTERS};
+    const uint64_t name_hash = hash_name(&name), range_hash = hash_name(&range);
+    for (; scope != PTX_NO_ID; scope = scopes->blocks.items[scope].parent) {
+        const ptx_symbol *found = find_here(scopes, &name, scope, name_hash);
         if (found != NULL) {
             return *found;
         }
-        wanted = (ptx_symbol){
-            .text = text, .size = prefix, .scope = scope, .meaning = PTX_MEANS_REGISTERS};
-        set_hash(&wanted);
-        found = prefix < size ? find_in(scopes, &wanted) : NULL;
+        found = prefix < size ? find_here(scopes, &range, scope, range_hash) : NULL;
         if (found != NULL && number < found->count) {
             ptx_symbol one = *found;
             one.meaning = PTX_MEANS_REGISTER;
