@@ -5,24 +5,42 @@
 
 #include <string.h>
 
+enum {
+    MBARRIER_BYTES = 8
+}; /* PTX ISA 9.1, 'mbarrier': its size, and what its address is a multiple of */
+
 /* ---- phases ---- */
+
+/* Where the table says which one is at a place; NULL without memory. */
+static uint32_t *get_number(const ptx_order *order, ptx_cta_order *owner, uint32_t offset) {
+    const size_t at = offset / MBARRIER_BYTES, count = owner->phases_at.count;
+    if (at < count) {
+        return &owner->phases_at.items[at];
+    }
+    if (!GROUT_ARRAY_RESERVE(&owner->phases_at, order->means.allocator, at + 1 - count)) {
+        return NULL;
+    }
+    memset(owner->phases_at.items + count, 0, (at + 1 - count) * sizeof *owner->phases_at.items);
+    owner->phases_at.count = at + 1;
+    return &owner->phases_at.items[at];
+}
 
 /* The mbarrier at a place; one that nobody has made is made here. NULL without memory. */
 static ptx_phases *get_phases(ptx_order *order, uint32_t cta, uint32_t offset) {
     ptx_cta_order *owner = order->ctas.items[cta];
-    for (size_t i = 0; i < owner->phases.count; i++) {
-        if (owner->phases.items[i].offset == offset) {
-            return &owner->phases.items[i];
-        }
-    }
-    if (!GROUT_ARRAY_RESERVE(&owner->phases, order->means.allocator, 1)) {
+    uint32_t *number = get_number(order, owner, offset);
+    if (number == NULL ||
+        (*number == 0 && !GROUT_ARRAY_RESERVE(&owner->phases, order->means.allocator, 1))) {
         return NULL;
     }
-    ptx_phases *phases = &owner->phases.items[owner->phases.count++];
-    *phases = (ptx_phases){.cta = cta,
-                           .offset = offset,
-                           .agent = ptx_agent(PTX_AGENT_BARRIER, order->barrier_count++)};
-    return phases;
+    if (*number == 0) {
+        *number = (uint32_t)owner->phases.count + 1;
+        owner->phases.items[owner->phases.count++] =
+            (ptx_phases){.cta = cta,
+                         .offset = offset,
+                         .agent = ptx_agent(PTX_AGENT_BARRIER, order->barrier_count++)};
+    }
+    return &owner->phases.items[*number - 1];
 }
 
 /* What it hears of from here on has nothing to do with what it heard of before. */

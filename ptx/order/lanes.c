@@ -97,6 +97,7 @@ void grout_ptx__end_order(ptx_order *order, uint32_t cta) {
         grout_ptx__drop_heads(&it->phases.items[i].done);
     }
     grout__free(it->phases.items);
+    grout__free(it->phases_at.items);
     grout__free(it->warps);
     grout__free(it);
 }

@@ -50,10 +50,13 @@ typedef struct ptx_map_place {
 typedef struct ptx_cta_order {
     ptx_lanes *warps;
     ptx_bar_order bars[PTX_NAMED_BARRIERS];
-    ptx_bar_order cluster;          /* that of the cluster's first CTA counts */
-    ptx_bar_order near;             /* at the same barrier: what reaches the threads of this CTA */
-    ptx_view left;                  /* what lanes knew that have ended, together */
-    GROUT_ARRAY(ptx_phases) phases; /* few, so that looking for one is quick */
+    ptx_bar_order cluster; /* that of the cluster's first CTA counts */
+    ptx_bar_order near;    /* at the same barrier: what reaches the threads of this CTA */
+    ptx_view left;         /* what lanes knew that have ended, together */
+    GROUT_ARRAY(ptx_phases) phases;
+    GROUT_ARRAY(uint32_t)
+    phases_at; /* by the barrier's place in shared memory: its number among
+                  them, from 1; 0: nobody has made it */
 } ptx_cta_order;
 
 /* Where an atomic operation, or one with an order, has been. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "shadow.h"
 
+#include "hash.h"
 #include "rules.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ void grout_ptx__deinit_shadow(ptx_shadow *shadow) {
     grout__free(shadow->records.items);
     grout__free(shadow->reads.items);
     grout__free(shadow->equals.items);
+    grout__free(shadow->equals_at);
     grout__free(shadow->brought.items);
 }
 
@@ -99,20 +101,59 @@ static bool is_plain_write(const ptx_record *record) {
            kind != PTX_PIPE_SHIFT;
 }
 
-/* Keeps two writes that race and leave the same values, once for two instructions. False without
- * memory. */
-static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
-    for (size_t i = 0; i < shadow->equals.count; i++) {
-        const ptx_equal *it = &shadow->equals.items[i];
+/* ---- writes that leave the same ---- */
+
+enum { EQUALS_FIRST = 64 };
+
+/* Where two instructions are in the table, or an empty place for them. */
+static uint32_t *find_equal(const ptx_shadow *shadow, const ptx_equal *equal) {
+    const uint32_t mask = shadow->equals_capacity - 1;
+    uint32_t at = grout_hash__index(grout_hash__word(equal->later.inst, equal->race.earlier.inst));
+    for (;; at++) {
+        uint32_t *place = &shadow->equals_at[at & mask];
+        const ptx_equal *it = *place == 0 ? equal : &shadow->equals.items[*place - 1];
         if (it->later.inst == equal->later.inst &&
             it->race.earlier.inst == equal->race.earlier.inst) {
-            return true;
+            return place;
         }
     }
+}
+
+/* A table for one more; false without memory. */
+static bool reserve_equal(ptx_shadow *shadow) {
+    const size_t count = shadow->equals.count;
     if (!GROUT_ARRAY_RESERVE(&shadow->equals, shadow->means.allocator, 1)) {
         return false;
     }
-    shadow->equals.items[shadow->equals.count++] = *equal;
+    if (2 * (count + 1) < shadow->equals_capacity) {
+        return true;
+    }
+    const uint32_t capacity =
+        shadow->equals_capacity == 0 ? EQUALS_FIRST : 2 * shadow->equals_capacity;
+    uint32_t *larger = grout__new(shadow->means.allocator, capacity, sizeof *larger);
+    if (larger == NULL) {
+        return false;
+    }
+    grout__free(shadow->equals_at);
+    shadow->equals_at = larger;
+    shadow->equals_capacity = capacity;
+    for (size_t i = 0; i < count; i++) {
+        *find_equal(shadow, &shadow->equals.items[i]) = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* Keeps two writes that race and leave the same values, once for two instructions. False without
+ * memory. */
+static bool add_equal(ptx_shadow *shadow, const ptx_equal *equal) {
+    if (!reserve_equal(shadow)) {
+        return false;
+    }
+    uint32_t *place = find_equal(shadow, equal);
+    if (*place == 0) {
+        shadow->equals.items[shadow->equals.count++] = *equal;
+        *place = (uint32_t)shadow->equals.count;
+    }
     return true;
 }
 
@@ -269,22 +310,19 @@ static bool is_as_strong(const ptx_record *older, const ptx_record *newer) {
            older->is_async_proxy == newer->is_async_proxy;
 }
 
-/* Whether the access is enough to know of an older one: whatever is after it is after both. */
-static bool is_superseded(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
-                          const ptx_reads *reads) {
-    const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
-    if (record->is_async_proxy != own->is_async_proxy || record->is_strong != own->is_strong ||
-        record->is_barrier != own->is_barrier || record->is_map != own->is_map ||
-        record->is_cached != own->is_cached || record->is_write != own->is_write ||
-        (own->is_strong && !is_as_strong(record, own)) ||
-        !grout_ptx__is_same_pipe(&record->pipe, &own->pipe) ||
-        ptx_agent_get_kind(record->agent) != ptx_agent_get_kind(own->agent)) {
-        return false;
-    }
-    if (ptx_agent_get_kind(own->agent) > PTX_AGENT_INITS && record->agent == own->agent &&
-        reads->lanes == access->lanes && record->time <= own->time) {
-        return true; /* an engine's lane is known up to a time */
-    }
+/* Whether whatever races with an older read races with the access, too, if that one comes later. */
+static bool is_alike(const ptx_record *record, const ptx_record *own) {
+    return record->is_async_proxy == own->is_async_proxy && record->is_strong == own->is_strong &&
+           record->is_barrier == own->is_barrier && record->is_map == own->is_map &&
+           record->is_cached == own->is_cached && record->is_write == own->is_write &&
+           (!own->is_strong || is_as_strong(record, own)) &&
+           grout_ptx__is_same_pipe(&record->pipe, &own->pipe) &&
+           ptx_agent_get_kind(record->agent) == ptx_agent_get_kind(own->agent);
+}
+
+/* Whether all lanes of a reader are before each lane of the access. */
+static bool is_after_all(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                         const ptx_reads *reads) {
     FOR_LANES(lane, access->lanes) {
         const ptx_check check = make_check(shadow, access, span, lane);
         if (!are_before(&check, reads)) {
@@ -292,6 +330,27 @@ static bool is_superseded(ptx_shadow *shadow, const ptx_access *access, const pt
         }
     }
     return true;
+}
+
+/* The lanes of an older reader of which the access is not enough to know: whatever is after it is
+ * after the others, too. Lanes of a warp that read again are after themselves, each by itself. */
+static uint32_t get_left(ptx_shadow *shadow, const ptx_access *access, const ptx_span *span,
+                         const ptx_reads *reads) {
+    const ptx_record *record = &shadow->records.items[reads->record], *own = &access->record;
+    if (!is_alike(record, own)) {
+        return reads->lanes;
+    }
+    if (ptx_agent_get_kind(own->agent) > PTX_AGENT_INITS && record->agent == own->agent &&
+        reads->lanes == access->lanes && record->time <= own->time) {
+        return 0; /* an engine's lane is known up to a time */
+    }
+    if (is_after_all(shadow, access, span, reads)) {
+        return 0;
+    }
+    const bool is_of_warp = access->own_lane == PTX_OWN_LANE && span->kind != PTX_SPAN_TENSOR &&
+                            ptx_agent_get_kind(own->agent) <= PTX_AGENT_INITS &&
+                            record->agent == own->agent && record->time <= access->own_time;
+    return is_of_warp ? reads->lanes & ~access->lanes : reads->lanes;
 }
 
 /* The reads that are left of a list, and this access in front of them. */
@@ -308,7 +367,10 @@ static bool add_reader(ptx_shadow *shadow, const ptx_access *access, const ptx_s
         name = reads.next;
         if (reads.record == record) {
             newest.lanes |= reads.lanes;
-        } else if (!is_superseded(shadow, access, span, &reads) && !prepend(shadow, reads, &list)) {
+            continue;
+        }
+        reads.lanes = get_left(shadow, access, span, &reads);
+        if (reads.lanes != 0 && !prepend(shadow, reads, &list)) {
             return false;
         }
     }

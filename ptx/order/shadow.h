@@ -105,6 +105,8 @@ typedef struct ptx_shadow {
     GROUT_ARRAY(ptx_record) records; /* the first is nobody's */
     GROUT_ARRAY(ptx_reads) reads;
     GROUT_ARRAY(ptx_equal) equals; /* one of each two instructions */
+    uint32_t *equals_at;           /* by a hash of the two, from 1; 0: nobody's */
+    uint32_t equals_capacity;      /* a power of two, more than twice as many as equals; or 0 */
     ptx_brought_list brought;
     uint32_t recent[PTX_RECENT]; /* numbers of records, by a hash: who polls has the same again */
     bool is_full;                /* more accesses than numbers for them */

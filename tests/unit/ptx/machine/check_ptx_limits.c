@@ -99,6 +99,17 @@ START_TEST(copy_groups) {
 }
 END_TEST
 
+/* Lanes of two warps that read one word again and again: of each lane the last time counts, so that
+ * what is known of the word does not grow. */
+START_TEST(readers) {
+    static const char text[] = HEAD ".visible .entry k(.param .u64 out) {\n" REGISTERS
+                                    "ld.param.u64 %rd0, [out]; mov.u32 %r0, 0;\n"
+                                    "L: ld.global.u32 %r1, [%rd0]; add.u32 %r0, %r0, 1;\n"
+                                    "setp.lt.u32 %p1, %r0, 20000; @%p1 bra L; ret; }";
+    expect(text, (shape){1, 2 * THREADS, 0, true, 1, 1}, NULL);
+}
+END_TEST
+
 /* CTAs that wait for each other run side by side, as many as a GPU holds: 32 of one warp an SM. */
 START_TEST(resident) {
     grout_text text = {0};
@@ -196,6 +207,7 @@ int main(void) {
     tcase_add_test(runs, calls);
     tcase_add_test(runs, steps);
     tcase_add_test(runs, copy_groups);
+    tcase_add_test(runs, readers);
     tcase_add_test(runs, resident);
     tcase_add_test(runs, grid);
     tcase_add_test(counters, times);
