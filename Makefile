@@ -43,7 +43,7 @@ SOAK_SEED ?= 1
 SOAK_PYTHON ?=
 soak: deps-test
 	@cmake --preset cuda >/dev/null
-	cmake --build --preset cuda --target grout_exe fuzz_ptx_run soak_one_process
+	cmake --build --preset cuda --target grout_exe fuzz_ptx_run soak_one_process soak_ptx
 	python3 tools/soak/kernels.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
 	python3 tools/soak/ptx.py --program build/cuda/bin/fuzz_ptx_run --seed $(SOAK_SEED)
 	python3 tools/soak/files.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)

@@ -60,7 +60,7 @@ UPPER_HEADER_USES = {
     "include/grout/launch.h": {"grout/emit.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
-SEES_ALL_PUBLIC = ("call", "report", "check", "repair", "doors", "cli", "bench", "tests", "python", "examples")
+SEES_ALL_PUBLIC = ("call", "report", "check", "repair", "doors", "cli", "bench", "tests", "tools", "python", "examples")
 
 STANDARD = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
 stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype""".split())

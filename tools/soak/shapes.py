@@ -20,6 +20,8 @@ class Shape:
         self.ratio = rest.get("ratio", 0)  # a doubling that is right, where it is more than the usual one
         self.ratios = rest.get("ratios", {})  # the same of a command
         self.without = rest.get("without", ())  # commands that are not for it
+        self.is_ptx = rest.get("is_ptx", False)
+        self.file = "k.ptx" if self.is_ptx else "k.grout"
         if not rest.get("has_expectations", False):
             self.without = (*self.without, "expect")
 

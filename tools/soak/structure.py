@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of one shape, each twice as large as the one before, through every command: time has to double with them.
 
-Each shape of shapes.py goes through each command at sizes N, 2 N, 4 N and so on: four sizes at least, and more until one
+Each shape of shapes.py goes through each command, and each of ptx_shapes.py through what one_ptx.c does, at sizes N, 2 N, 4 N and so on: four sizes at least, and more until one
 takes --seconds, or the shape has no larger one. N is the first size that takes --least seconds. What is measured is the CPU
 time of the process, user and system. A doubling that multiplies it by more than --ratio is measured again, a few times, of
 which the least counts: another process may have been in the way. What stays is a fault, and so are an exit code that is not
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 
+import ptx_shapes
 import soak
 from shapes import SHAPES
 
@@ -45,6 +46,8 @@ COMMANDS = {
     "fmt": ["fmt", "FILE"],
 }
 MEMORY = 1024 * soak.MEGABYTE
+SECONDS_OF_PTX = 1000  # the bound is asked for its time, and never reached
+COMMANDS_OF_PTX = {how: [how, "FILE", f"{SECONDS_OF_PTX}", f"{MEMORY // soak.MEGABYTE}"] for how in ptx_shapes.HOW}
 WITH_MEMORY = ("check", "run", "fix", "emit", "fmt")
 # A text is held as it was read, by the diagnostics, and as what is written of it; a report and a page come on top.
 MEMORY_OF_A_BYTE = 64
@@ -57,8 +60,15 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop", "check chained-products",
          "json swept-kernels", "check barriers", "run barriers", "emit barriers", "emit used-barriers",
          "check recasts-of-inferred-tiles")
+SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers", "run ptx-globals",
+                "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
+                "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")
 SHORT_TIMES = 16
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
+
+
+def get_commands(made):
+    return COMMANDS_OF_PTX if made.is_ptx else COMMANDS
 
 
 class Texts:
@@ -77,11 +87,11 @@ class Texts:
                 os._exit(self.make(folder, count))
             if os.waitstatus_to_exitcode(os.waitpid(made, 0)[1]) != 0:
                 raise RuntimeError(f"{self.shape.name}: no text of {count}")
-            self.made[count] = (folder / "k.grout").stat().st_size
+            self.made[count] = (folder / self.shape.file).stat().st_size
         return folder
 
     def make(self, folder, count):
-        (folder / "k.grout").write_text(self.shape.make(count), encoding="utf-8")
+        (folder / self.shape.file).write_text(self.shape.make(count), encoding="utf-8")
         for name, make in self.shape.files.items():
             (folder / name).write_text(make(count), encoding="utf-8")
         return 0
@@ -109,16 +119,17 @@ class Series:
         self.options, self.name, self.texts, self.shape = options, name, texts, texts.shape
         self.sizes, self.seconds, self.memory = [], [], 0
         self.most = max(options.ratio, self.shape.ratio, self.shape.ratios.get(name, 0))
-        words = [*COMMANDS[name], *self.shape.words.get(name, ())]
-        self.words = ["k.grout" if word == "FILE" else word for word in words]
-        if self.words[0] in WITH_MEMORY:
+        words = [*get_commands(self.shape)[name], *self.shape.words.get(name, ())]
+        self.words = [self.shape.file if word == "FILE" else word for word in words]
+        self.program = options.ptx if self.shape.is_ptx else options.grout
+        if not self.shape.is_ptx and self.words[0] in WITH_MEMORY:
             self.words += ["--max-memory", f"{MEMORY // soak.MEGABYTE}M"]
 
     def run(self, count):
         """One call. The CPU time of the process."""
         folder = self.texts.get(count)
         with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
-            process = subprocess.Popen([self.options.grout, *self.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
+            process = subprocess.Popen([self.program, *self.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=err, env={"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8",
                                                         **{key: value for key, value in os.environ.items()
                                                            if key in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}})
@@ -136,7 +147,7 @@ class Series:
         if outcome.code != wanted:
             raise soak.Fault(f"exit code {wanted} is right: {outcome.describe()}: {(outcome.out[:300] + outcome.err[:300])!r}")
         self.memory = max(self.memory, outcome.memory)
-        most = MEMORY + soak.MEMORY_SLACK + MEMORY_OF_A_BYTE * (folder / "k.grout").stat().st_size
+        most = MEMORY + soak.MEMORY_SLACK + MEMORY_OF_A_BYTE * (folder / self.shape.file).stat().st_size
         if not self.options.sanitized and outcome.memory > most:
             raise soak.Fault(f"more memory than {most // soak.MEGABYTE} MiB: {outcome.describe()}")
 
@@ -207,6 +218,7 @@ def run_pair(options, name, texts):
 def make_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grout", type=pathlib.Path, default=soak.ROOT / "build/release/bin/grout", help="the command")
+    parser.add_argument("--ptx", type=pathlib.Path, help="the program of one_ptx.c (default: soak_ptx beside the command)")
     parser.add_argument("--work", type=pathlib.Path, default=soak.ROOT / "build/soak", help="folder for files")
     parser.add_argument("--ratio", type=float, default=2.3, metavar="X", help="most of a doubling (default 2.3)")
     parser.add_argument("--least", type=float, default=0.1, metavar="S", help="seconds of the first size (default 0.1)")
@@ -222,16 +234,18 @@ def make_parser():
 def main():
     options = make_parser().parse_args()
     options.grout = options.grout.resolve()
+    options.ptx = (options.ptx or options.grout.parent / "soak_ptx").resolve()
     options.work = (options.work / f"structure.{os.getpid()}").resolve()
     if options.short:
         options.ratio, options.least = SHORT_RATIO, 0.01
     start, rows, faults = time.monotonic(), 0, 0
     print("| command | shape | sizes | seconds | each doubling | MiB |\n|---|---|---|---|---|---|", flush=True)
-    for shape in SHAPES:
+    for shape in (*SHAPES, *ptx_shapes.PTX_SHAPES):
         texts = Texts(shape, options.work / shape.name)
-        for name in COMMANDS:
+        for name in get_commands(shape):
             is_wanted = matches(name, options.commands) and matches(shape.name, options.shapes)
-            if is_wanted and name not in shape.without and (not options.short or f"{name} {shape.name}" in SHORT):
+            is_wanted &= not options.short or f"{name} {shape.name}" in (*SHORT, *SHORT_OF_PTX)
+            if is_wanted and name not in shape.without:
                 rows += 1
                 faults += 0 if run_pair(options, name, texts) else 1
         shutil.rmtree(options.work, ignore_errors=True)
