@@ -3,7 +3,7 @@
 #ifndef GROUT_EXPLORE_ARRAYS_H
 #define GROUT_EXPLORE_ARRAYS_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* A copy of the arrays of some directions, one after another. */
 typedef struct grout_saved_arrays {

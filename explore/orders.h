@@ -3,7 +3,7 @@
 #ifndef GROUT_EXPLORE_ORDERS_H
 #define GROUT_EXPLORE_ORDERS_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* Which of the atomics on an object are part of the schedule. */
 typedef enum grout_order_kind {

@@ -6,7 +6,7 @@
 
 #include "array.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* What one atomic, or one operation on a semaphore, has touched. */
 typedef struct grout_rival {

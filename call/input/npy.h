@@ -10,7 +10,7 @@
 
 #include "pulse.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 #include "grout/ir.h"
 
 /* Bytes of a header that grout reads; numpy's own are below 200. */

@@ -18,7 +18,7 @@
 
 #include "session.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 #include "grout/ir.h"
 
 typedef struct grout_schedule_file {

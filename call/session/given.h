@@ -3,7 +3,7 @@
 #ifndef GROUT_CALL_GIVEN_H
 #define GROUT_CALL_GIVEN_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* The contents of a parameter: row-major, as the parameter's type has its bytes in memory. */
 typedef struct grout_given_array {

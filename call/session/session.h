@@ -8,7 +8,7 @@
 #include "host.h"
 #include "options.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 struct grout_kept;
 struct grout_limited;

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/function.h"
+#include "function_options.h"
 
 #include "alloc.h"
 #include "run_launch.h"
@@ -171,10 +171,10 @@ static bool copy_findings(const call *c, const grout_checker *checker, bool was_
 }
 
 static bool run_machine(call *c) {
-    grout_functions_run run = {.deadlock_help =
-                                   c->function->options.is_checked
-                                       ? NULL
-                                       : "with is_checked the report says who waits for what"};
+    grout_functions_run run = {
+        .deadlock_help = c->function->options.is_checked
+                             ? NULL
+                             : "with the option 'checked' the report says who waits for what"};
     const bool is_done = grout_functions__run(&c->launch, &run, c->diags);
     c->was_cut = run.was_cut;
     return is_done;
@@ -259,8 +259,8 @@ static bool make_closure(grout_kernel_function *function) {
                                 function->code) == FFI_OK;
 }
 
-grout_kernel_function *grout_kernel_function_new(const grout_kernel_function_options *options,
-                                                 grout_diags *diags) {
+grout_kernel_function *grout_kernel_function_make(const grout_kernel_function_options *options,
+                                                  grout_diags *diags) {
     if (!check_options(options, diags)) {
         return NULL;
     }
@@ -283,6 +283,13 @@ grout_kernel_function *grout_kernel_function_new(const grout_kernel_function_opt
         return NULL;
     }
     return function;
+}
+
+grout_kernel_function *grout_kernel_function_new(const grout_module *bound, grout_kernel_id kernel,
+                                                 const grout_function_options *options,
+                                                 grout_diags *diags) {
+    const grout_kernel_function_options plain = grout_function_options__for(options, bound, kernel);
+    return grout_kernel_function_make(&plain, diags);
 }
 
 void grout_kernel_function_free(grout_kernel_function *function) {

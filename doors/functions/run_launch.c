@@ -24,9 +24,8 @@ static bool check_status(const grout_launch *launch, const grout_functions_run *
     case GROUT_RUN_STEP_LIMIT:
         grout_diags_add(diags, GROUT_DIAG_STEP_LIMIT, place,
                         "'@%s' has reached the launch's limit of steps", name);
-        grout_diags_help(diags,
-                         "raise max_steps of the launch, up to 2147483648, or look for an endless "
-                         "loop");
+        grout_diags_help(diags, "raise 'max-steps', up to 2147483648, or look for an endless "
+                                "loop");
         break;
     case GROUT_RUN_INTERRUPTED:
         grout_diags_add(diags, GROUT_DIAG_INTERRUPTED, place,

@@ -6,7 +6,7 @@
 #ifndef GROUT_FUNCTIONS_RUN_LAUNCH_H
 #define GROUT_FUNCTIONS_RUN_LAUNCH_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 typedef struct grout_functions_run {
     const char *deadlock_help; /* what to do about a deadlock; NULL: the checker explains it */

@@ -5,7 +5,7 @@
 #ifndef GROUT_XLA_FRAME_H
 #define GROUT_XLA_FRAME_H
 
-#include "grout/xla.h"
+#include "grout-internal/xla.h"
 
 #include "ffi_api.h"
 

@@ -3,6 +3,7 @@
 #include "frame.h"
 
 #include "alloc.h"
+#include "function_options.h"
 #include "grout-internal/asserted.h"
 #include "grout-internal/gpu.h"
 #include "run_launch.h"
@@ -196,8 +197,8 @@ static bool make_closure(grout_xla_handler *handler) {
                                 handler->code) == FFI_OK;
 }
 
-grout_xla_handler *grout_xla_handler_new(const grout_xla_handler_options *options,
-                                         grout_diags *diags) {
+grout_xla_handler *grout_xla_handler_make(const grout_xla_handler_options *options,
+                                          grout_diags *diags) {
     if (!check_options(&options->launch, diags)) {
         return NULL;
     }
@@ -217,6 +218,14 @@ grout_xla_handler *grout_xla_handler_new(const grout_xla_handler_options *option
         return NULL;
     }
     return handler;
+}
+
+grout_xla_handler *grout_xla_handler_new(const grout_module *bound, grout_kernel_id kernel,
+                                         const grout_function_options *options,
+                                         grout_gpu_program *program, grout_diags *diags) {
+    const grout_kernel_function_options plain = grout_function_options__for(options, bound, kernel);
+    const grout_xla_handler_options made = {plain.launch, program};
+    return grout_xla_handler_make(&made, diags);
 }
 
 grout_any_function *grout_xla_handler_get(const grout_xla_handler *handler) {

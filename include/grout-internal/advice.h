@@ -13,8 +13,8 @@
 #ifndef GROUT_ADVICE_H
 #define GROUT_ADVICE_H
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -14,8 +14,8 @@
 #ifndef GROUT_EQUAL_H
 #define GROUT_EQUAL_H
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #ifdef __cplusplus
 extern "C" {

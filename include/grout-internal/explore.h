@@ -11,8 +11,8 @@
 #ifndef GROUT_EXPLORE_H
 #define GROUT_EXPLORE_H
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #ifdef __cplusplus
 extern "C" {

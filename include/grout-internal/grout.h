@@ -9,10 +9,13 @@
 #include "grout-internal/compare.h"
 #include "grout-internal/equal.h"
 #include "grout-internal/explore.h"
+#include "grout-internal/function.h"
 #include "grout-internal/generate.h"
 #include "grout-internal/gpu.h"
+#include "grout-internal/interp.h"
 #include "grout-internal/past.h"
 #include "grout-internal/race.h"
 #include "grout-internal/verify.h"
+#include "grout-internal/xla.h"
 
 #endif

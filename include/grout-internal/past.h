@@ -17,8 +17,8 @@
 #ifndef GROUT_PAST_H
 #define GROUT_PAST_H
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #ifdef __cplusplus
 extern "C" {

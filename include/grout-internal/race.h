@@ -10,7 +10,7 @@
 #ifndef GROUT_RACE_H
 #define GROUT_RACE_H
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,8 +4,8 @@
 #define GROUT_INTERNAL_WORDS_H
 
 #include "grout-internal/explore.h"
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #ifdef __cplusplus
 extern "C" {

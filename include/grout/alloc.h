@@ -4,7 +4,7 @@
  *
  * Without an allocator (NULL), libc's is used. Compilation and launches on a GPU use libc's in any
  * case. An allocator that is given to an object serves all that the object allocates
- * from then on, and what is made from the object: the binding of a module, the machine of a launch.
+ * from then on, and what is made from the object: the binding of a module, the state of a call.
  * It is borrowed and has to live until the last object that was made with it is freed.
  *
  *     parsing                grout_parse_in
@@ -13,10 +13,7 @@
  *     diagnostics            grout_diags_new_in
  *     texts                  grout_text.allocator
  *     emitting CUDA          the module's, and that of the text that it is added to
- *     running                grout_launch.allocator, also for what it records
- *     checking               grout_checker_options.allocator
- *     exploring, advising    grout_launch.allocator, of the launch that is explored
- *     kernels as functions   grout_launch.allocator, of the launch in their options
+ *     kernels as functions   grout_function_options_new, also for what their calls need
  *     parsing PTX            grout_ptx_bounds.allocator
  *     arrays for PTX         grout_ptx_memory_new_in, also for variables of the module
  *     running PTX            grout_ptx_launch.allocator

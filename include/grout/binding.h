@@ -25,7 +25,7 @@ extern "C" {
 GROUT_API uint32_t grout_abi_get_version(void);
 /* The version of grout: "0.1.0". */
 GROUT_API const char *grout_get_version(void);
-/* Bytes of a public struct ("grout_launch") as the library has it; 0: there is none. */
+/* Bytes of a public struct ("grout_array") as the library has it; 0: there is none. */
 GROUT_API size_t grout_abi_get_size(const char *name);
 /* The number of public structs, and the name of one. */
 GROUT_API uint32_t grout_abi_get_struct_count(void);

@@ -72,8 +72,8 @@ GROUT_API bool grout_check_give_array(grout_check *check, const char *param,
 GROUT_API bool grout_check_allow(grout_check *check, grout_diag_code code, const char *file,
                                  uint32_t line, const char *reason);
 
-/* Gives a function that kernels call (interp.h); its name and payload are borrowed until the check
- * is freed. False without memory. */
+/* Gives a function that kernels call (function.h); its name and payload are borrowed until the
+ * check is freed. False without memory. */
 GROUT_API bool grout_check_give_function(grout_check *check, const grout_extern *function);
 
 /*

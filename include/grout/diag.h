@@ -137,7 +137,7 @@ GROUT_API bool grout_diags_add_oom(grout_diags *diags);
  * Another code, GROUT_DIAG_TIME_LIMIT or GROUT_DIAG_INTERRUPTED, ends the work: it fails, the list
  * has a diagnostic of that code, and from then on nothing is asked and all that is given the list
  * fails, until why_end is set again. NULL, as at first, bounds nothing. A launch, as
- * it is prepared and run, asks its own callback instead, if it has one (grout_launch.progress).
+ * it is prepared and run, asks its own callback instead, if it has one.
  */
 GROUT_API void grout_diags_set_why_end(grout_diags *diags,
                                        grout_diag_code (*why_end)(void *payload), void *payload);

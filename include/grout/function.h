@@ -6,7 +6,7 @@
  *
  *     typedef bool scale_function(const grout_array *x, float by, const grout_array *y);
  *
- *     grout_kernel_function *function = grout_kernel_function_new(&options, diags);
+ *     grout_kernel_function *function = grout_kernel_function_new(bound, kernel, options, diags);
  *     scale_function *scale = (scale_function *)grout_kernel_function_get(function);
  *     bool is_done = scale(&x, 2.0f, &y);
  *
@@ -18,12 +18,13 @@
  *
  *     grout_extern_function functions[] = {{"clip", (grout_any_function *)clip}};
  *     grout_externs *externs = grout_externs_new(bound, functions, 1, NULL, diags);
- *     launch.externs = grout_externs_get(externs, &launch.extern_count);
+ *     grout_function_options_use_externs(options, externs);
  */
 #ifndef GROUT_FUNCTION_H
 #define GROUT_FUNCTION_H
 
-#include "grout/interp.h"
+#include "grout/progress.h"
+#include "grout/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,67 +42,34 @@ typedef struct grout_array {
 /* The type that a function pointer is converted to and from. */
 typedef void grout_any_function(void);
 
-struct grout_check_summary; /* race.h */
-
-typedef struct grout_kernel_function grout_kernel_function;
-
-typedef struct grout_kernel_function_options {
-    /* The kernel, and how it runs. module: bound and verified. Each call gives the arguments: the
-     * launch has none. What it points to is borrowed until the function is freed. */
-    grout_launch launch;
-    /* Each call runs under the race checker, too; what it finds goes to report, and an error makes
-     * the call false. Takes one of the launch's observers. A call that is true is clean under the
-     * launch's schedule and timing; whether that holds for every other one, judge hears. */
-    bool is_checked;
-    /*
-     * Gets what a call has to say, at its end and in its OS thread, if that is anything: why it
-     * failed, and warnings of the checker. The list belongs to the call, and is NULL if there was
-     * no memory for one. May be NULL: it is dropped.
-     */
-    void (*report)(void *payload, const grout_diags *diags);
-    /*
-     * Gets the verdict of each checked call whose arguments are right, at its end and before
-     * report: is_well_synchronised says whether it holds for every schedule and timing of this
-     * launch, and not_well_synchronised_because why not. The strings last as long as judge. May be
-     * NULL.
-     */
-    void (*judge)(void *payload, const struct grout_check_summary *summary);
-    void *payload;
-} grout_kernel_function_options;
-
-/* Makes the function. The options are copied. NULL: reasons in diags. */
-GROUT_API grout_kernel_function *grout_kernel_function_new(
-    const grout_kernel_function_options *options, grout_diags *diags);
-/* Ends it: the C function must not be called any more, nor be running. */
-GROUT_API void grout_kernel_function_free(grout_kernel_function *function);
-
-/*
- * The C function, which belongs to function. To be converted to the kernel's own signature, with
- * one argument for each parameter, in order, and the result bool:
- *
- *     an array         const grout_array *, with exactly the parameter's type and shape
- *     i8 .. i64        int8_t .. int64_t, u8 .. u64 likewise
- *     f32, f64         float, double
- *     bool             bool
- *     f16, bf16        uint16_t, the bits; the 8-bit floats: uint8_t, the bits
- *
- * A call runs the whole launch and returns true when that has come to its end (and no error was
- * found, if it is checked). It returns false and reports why if an argument is NULL or of another
- * type or shape, if arrays have bytes in common one of which the kernel writes, if the launch
- * deadlocks, is interrupted or reaches its limit of steps, and without memory. Nothing is written
- * if the arguments are wrong.
- *
- * Several OS threads may call it at once if the launch has no observers and no record, if its
- * allocator may be used so, and if report and the launch's callbacks may be called so; the calls'
- * arrays are apart, or only read.
- */
-GROUT_API grout_any_function *grout_kernel_function_get(const grout_kernel_function *function);
-
 /* ---- C functions that kernels call ----------------------------------------------------------- */
 
 /*
+ * A function that 'extern_elementwise' calls, for one element: arguments[i] points to an element of
+ * the i-th operand's type, result_out to room for one of the written type; it is written whole. It
+ * depends on its arguments alone: it may be called again for the same element, in another order,
+ * and from several OS threads at once where a launch or an exploration has several. It is not
+ * called for an element of which an argument is undefined, if the launch follows undefined values,
+ * as under the checker: the result is undefined then. grout_externs_new makes one of any C
+ * function.
+ *
+ * False says stop: there is no result. The run ends at once, interrupted, and an exploration with
+ * it; it is called for no further element. Where a launch has several workers, the others may be in
+ * a call meanwhile, and come to one more each.
+ */
+typedef struct grout_extern {
+    const char *name;
+    bool (*call)(void *payload, const void *const *arguments, void *result_out);
+    void *payload;
+} grout_extern;
+
+/* An element as a number, and back: as 'cast' converts. */
+GROUT_API double grout_element_to_double(grout_dtype dtype, const void *element);
+GROUT_API void grout_element_from_double(grout_dtype dtype, double value, void *element_out);
+
+/*
  * A C function by the name that an extern_elementwise says. Its parameters are the elements of the
- * operands, in order, and its result the written type, as scalars are above: f32 is float, i32 is
+ * operands, in order, and its result the written type, as scalars are below: f32 is float, i32 is
  * int32_t, f16 and bf16 are uint16_t with the bits, bool is bool. That the function is of this
  * signature, nobody can check.
  */
@@ -127,9 +95,81 @@ GROUT_API void grout_externs_free(grout_externs *externs);
  * from any OS thread, also from within one of the functions.
  */
 GROUT_API void grout_externs_stop(grout_externs *externs);
-/* For launch.externs and launch.extern_count; they belong to externs. One whose function is not
- * given has none: the launch says so (extern-missing). */
-GROUT_API const grout_extern *grout_externs_get(const grout_externs *externs, uint32_t *count_out);
+/* ---- kernels as C functions ------------------------------------------------------------------ */
+
+/* How the calls of a function run, by options: opaque, so that a new option changes no struct. */
+typedef struct grout_function_options grout_function_options;
+
+/* The defaults of 'grout run'. allocator: of the functions that are made with these options, and of
+ * what their calls need (alloc.h); NULL: libc. NULL without memory. */
+GROUT_API grout_function_options *grout_function_options_new(const grout_allocator *allocator);
+/* NULL is allowed. What was made with them stays. */
+GROUT_API void grout_function_options_free(grout_function_options *options);
+/*
+ * Sets an option, by the name that it has in the command, and value as a word of the command; NULL
+ * for a flag. docs/cli.md says what each does:
+ *
+ *     schedule (but not replay), timing, numerics, seed, sms, resident, threads, max-steps,
+ *     max-memory (a number of bytes), non-finite, full-arrays
+ *
+ * and the flag checked: each call runs under the race checker, too. What that finds goes to report
+ * (grout_function_options_set_callbacks), and an error makes the call false. A call that is true is
+ * clean under the schedule and timing of these options.
+ *
+ * Numbers are decimal digits. False: a bad-argument says what is wrong, unless diags is NULL, and
+ * nothing was set.
+ */
+GROUT_API bool grout_function_options_set(grout_function_options *options, const char *option,
+                                          const char *value, grout_diags *diags);
+/* The functions that the kernel calls; borrowed until what is made with the options is freed. */
+GROUT_API void grout_function_options_use_externs(grout_function_options *options,
+                                                  const grout_externs *externs);
+
+/* Whom a call tells what, in its OS thread. Each may be NULL. */
+typedef struct grout_function_callbacks {
+    /* Gets what a call has to say, at its end, if that is anything: why it failed, and warnings of
+     * the checker. The list belongs to the call, and is NULL if there was no memory for one. */
+    void (*report)(void *payload, const grout_diags *diags);
+    /* Asked every some operations; false ends the call, interrupted. */
+    bool (*progress)(void *payload, const grout_progress *progress);
+    /* Gets each line of debug_print. */
+    void (*print)(void *payload, const char *line);
+    void *payload;
+} grout_function_callbacks;
+GROUT_API void grout_function_options_set_callbacks(grout_function_options *options,
+                                                    const grout_function_callbacks *callbacks);
+
+typedef struct grout_kernel_function grout_kernel_function;
+
+/* Makes the function of a kernel of a bound and verified module, which is borrowed until the
+ * function is freed. The options are copied; NULL: the defaults. NULL: reasons in diags. */
+GROUT_API grout_kernel_function *grout_kernel_function_new(const grout_module *bound,
+                                                           grout_kernel_id kernel,
+                                                           const grout_function_options *options,
+                                                           grout_diags *diags);
+/* Ends it: the C function must not be called any more, nor be running. */
+GROUT_API void grout_kernel_function_free(grout_kernel_function *function);
+
+/*
+ * The C function, which belongs to function. To be converted to the kernel's own signature, with
+ * one argument for each parameter, in order, and the result bool:
+ *
+ *     an array         const grout_array *, with exactly the parameter's type and shape
+ *     i8 .. i64        int8_t .. int64_t, u8 .. u64 likewise
+ *     f32, f64         float, double
+ *     bool             bool
+ *     f16, bf16        uint16_t, the bits; the 8-bit floats: uint8_t, the bits
+ *
+ * A call runs the whole launch and returns true when that has come to its end (and no error was
+ * found, if it is checked). It returns false and reports why if an argument is NULL or of another
+ * type or shape, if arrays have bytes in common one of which the kernel writes, if the launch
+ * deadlocks, is interrupted or reaches its limit of steps, and without memory. Nothing is written
+ * if the arguments are wrong.
+ *
+ * Several OS threads may call it at once if the allocator may be used so, and if the callbacks may
+ * be called so; the calls' arrays are apart, or only read.
+ */
+GROUT_API grout_any_function *grout_kernel_function_get(const grout_kernel_function *function);
 
 #ifdef __cplusplus
 }

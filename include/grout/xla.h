@@ -19,20 +19,14 @@ extern "C" {
 
 typedef struct grout_xla_handler grout_xla_handler;
 
-typedef struct grout_xla_handler_options {
-    /* The kernel, and how it runs on the CPU. module: bound and verified. Each call gives the
-     * arguments: the launch has none. What it points to is borrowed until the handler is freed. */
-    grout_launch launch;
-    /* Not NULL: calls are launches of this program, which is of the same kernel, on XLA's CUDA
-     * platform; borrowed until the handler is freed. NULL: for XLA's CPU platform. */
-    grout_gpu_program *program;
-} grout_xla_handler_options;
-
 #define GROUT_XLA_PARAMS_MAX 64
 
 /*
- * Makes the function. NULL: reasons in diags, bad-argument if the kernel has more than
- * GROUT_XLA_PARAMS_MAX parameters.
+ * Makes the function of a kernel of a bound and verified module, which is borrowed until the
+ * handler is freed. program not NULL: calls are launches of it, which is of the same kernel, on
+ * XLA's CUDA platform; borrowed until the handler is freed. NULL: for XLA's CPU platform. options:
+ * how it runs there; they are copied, 'checked' and report do not count; NULL: the defaults. NULL:
+ * reasons in diags, bad-argument if the kernel has more than GROUT_XLA_PARAMS_MAX parameters.
  *
  * The operands of the custom call are the kernel's 'in' and 'inout' arrays in the order of its
  * parameters, its results the 'out' and 'inout' ones; the operand of an 'inout' array should be
@@ -44,11 +38,13 @@ typedef struct grout_xla_handler_options {
  * text of the diagnostic; what goes wrong when a kernel runs on the GPU shows as with every kernel.
  * XLA may capture the calls in a CUDA graph if the program is capturable: the handler says so.
  */
-GROUT_API grout_xla_handler *grout_xla_handler_new(const grout_xla_handler_options *options,
-                                                   grout_diags *diags);
+GROUT_API grout_xla_handler *grout_xla_handler_new(const grout_module *bound,
+                                                   grout_kernel_id kernel,
+                                                   const grout_function_options *options,
+                                                   grout_gpu_program *program, grout_diags *diags);
 
 /* The function; it belongs to handler. Several OS threads may call it at the same time if the
- * launch's allocator may be used so. To be registered for ever: XLA keeps it. */
+ * allocator of the options may be used so. To be registered for ever: XLA keeps it. */
 GROUT_API grout_any_function *grout_xla_handler_get(const grout_xla_handler *handler);
 
 /* Ends it: no call may come any more, nor be running. NULL is allowed. */

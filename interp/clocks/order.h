@@ -15,7 +15,7 @@
 #ifndef GROUT_INTERP_ORDER_H
 #define GROUT_INTERP_ORDER_H
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 /* How the clock sets of a kernel lie. */
 typedef struct grout_order {

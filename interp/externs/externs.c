@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/function.h"
+#include "grout-internal/function.h"
 
 #include "alloc.h"
 #include "invariant.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gemm.h"
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 #include <sleef.h>
 #if GROUT_HAS_LIBXSMM

@@ -6,7 +6,7 @@
 #ifndef GROUT_INTERP_CONVERT_H
 #define GROUT_INTERP_CONVERT_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* Casts count elements; source and destination do not overlap. */
 void grout_convert(grout_dtype from, const void *source, grout_dtype to, void *destination,

@@ -6,7 +6,7 @@
 #ifndef GROUT_INTERP_CHANCE_H
 #define GROUT_INTERP_CHANCE_H
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 /* ---- chance: random.c ------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@
 #include "plan.h"
 #include "state.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 GROUT_NO_PADDING_BEGIN
 

@@ -15,8 +15,8 @@
 #include "order.h"
 #include "pack.h"
 
-#include "grout/interp.h"
-#include "grout/observe.h"
+#include "grout-internal/interp.h"
+#include "grout-internal/observe.h"
 
 struct grout_inst;
 

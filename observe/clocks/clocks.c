@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/events.h"
+#include "grout-internal/events.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 #include "grout/text.h"
 

@@ -17,7 +17,7 @@
 #include "slab.h"
 #include "state.h"
 
-#include "grout/events.h"
+#include "grout-internal/events.h"
 
 enum {
     GROUT_ENTRY_PRESENT = 1,

@@ -14,7 +14,7 @@
 #include "shadow.h"
 #include "state.h"
 
-#include "grout/events.h"
+#include "grout-internal/events.h"
 #include "grout/ir.h"
 
 /* Some bytes of an object as a box of its elements. */

@@ -6,7 +6,7 @@
 #ifndef GROUT_RACE_CHECKER_ORIGIN_H
 #define GROUT_RACE_CHECKER_ORIGIN_H
 
-#include "grout/events.h"
+#include "grout-internal/events.h"
 #include "grout/ir.h"
 
 /* The op's place in the source; 0 for op 0. */

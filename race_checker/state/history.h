@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-#include "grout/events.h"
+#include "grout-internal/events.h"
 
 /* A wait for wgmma groups, on its own or inside another op. op 0: there was none. */
 typedef struct grout_wgmma_wait {

@@ -14,7 +14,7 @@
 #include "lists.h"
 #include "state.h"
 
-#include "grout/events.h"
+#include "grout-internal/events.h"
 
 /* ---- barriers ---- */
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mismatch.h"
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "array.h"
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 #include <float.h>
 #include <jansson.h>

@@ -47,13 +47,20 @@ static void report(void *payload, const grout_diags *diags) {
 
 static grout_kernel_function *make(const grout_module *bound, const char *name,
                                    const grout_externs *externs, int *count, grout_diags *diags) {
-    grout_kernel_function_options options = {
-        .launch = {.module = bound, .kernel = grout_module_find_kernel(bound, name)},
-        .is_checked = true,
-        .report = report,
-        .payload = count};
-    options.launch.externs = grout_externs_get(externs, &options.launch.extern_count);
-    return grout_kernel_function_new(&options, diags);
+    grout_function_options *options = grout_function_options_new(NULL);
+    if (options == NULL || !grout_function_options_set(options, "checked", NULL, diags) ||
+        !grout_function_options_set(options, "timing", "random", diags) ||
+        !grout_function_options_set(options, "seed", "7", diags)) {
+        grout_function_options_free(options);
+        return NULL;
+    }
+    grout_function_options_use_externs(options, externs);
+    grout_function_options_set_callbacks(
+        options, &(grout_function_callbacks){.report = report, .payload = count});
+    grout_kernel_function *function =
+        grout_kernel_function_new(bound, grout_module_find_kernel(bound, name), options, diags);
+    grout_function_options_free(options);
+    return function;
 }
 
 /* y = 2 x, but at most 500, total = 1 + the sum of y; then a call with an array that is too short.

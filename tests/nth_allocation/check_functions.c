@@ -2,8 +2,8 @@
  * failing, for every n: the right outputs and true, or false and a reason.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
+#include "grout-internal/function.h"
 #include "grout-internal/grout.h"
-#include "grout/function.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool make_and_call(void *payload) {
                                                  .report = note_report,
                                                  .payload = t};
         options.launch.externs = grout_externs_get(externs, &options.launch.extern_count);
-        function = grout_kernel_function_new(&options, diags);
+        function = grout_kernel_function_make(&options, diags);
     }
     if (function != NULL) {
         is_done = call(t, (scale_function *)grout_kernel_function_get(function));

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
 #include "grout-internal/equal.h"
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 #include "grout/text.h"
 
 #include <check.h>

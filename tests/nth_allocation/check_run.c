@@ -2,8 +2,8 @@
  * n: the right outputs, or a reason; and never 'clean' because memory was missing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 #include "kernel_files.h"
 
 #define ARRAYS_MAX 4

@@ -26,7 +26,7 @@ static bool make_and_call(void *payload) {
     fake_add(&call, false, GROUT_XLA_F32, 8, x);
     fake_add(&call, true, GROUT_XLA_F32, 8, y);
     failing_begin();
-    grout_xla_handler *handler = grout_xla_handler_new(&options, diags);
+    grout_xla_handler *handler = grout_xla_handler_make(&options, diags);
     const bool is_done =
         handler != NULL && ((fake_handler *)grout_xla_handler_get(handler))(&call.frame) == NULL;
     failing_end();

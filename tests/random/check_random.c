@@ -19,9 +19,9 @@
 #include "prints.h"
 #include "reference.h"
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
 #include "grout-internal/verify.h"
-#include "grout/interp.h"
 #include "grout/text.h"
 
 #include <inttypes.h>

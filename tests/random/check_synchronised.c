@@ -16,9 +16,9 @@
 #include "draw.h"
 #include "oracle.h"
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
 #include "grout-internal/verify.h"
-#include "grout/interp.h"
 #include "grout/text.h"
 
 #include <inttypes.h>

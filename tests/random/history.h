@@ -8,7 +8,7 @@
 #ifndef GROUT_TESTS_RANDOM_HISTORY_H
 #define GROUT_TESTS_RANDOM_HISTORY_H
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 typedef struct history history;
 

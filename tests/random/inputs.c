@@ -4,7 +4,7 @@
 
 #include "formats.h"
 
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 #include <string.h>
 

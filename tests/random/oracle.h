@@ -14,7 +14,7 @@
 #ifndef GROUT_TESTS_RANDOM_ORACLE_H
 #define GROUT_TESTS_RANDOM_ORACLE_H
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
 
 typedef struct oracle oracle;
 

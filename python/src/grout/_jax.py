@@ -64,11 +64,8 @@ class Call:
         with _LOCK:
             if (self.name, platform) not in _TARGETS:
                 program = make_program(self.bound, self.options) if platform == "cuda" else ffi.NULL
-                made = ffi.new("grout_xla_handler_options *")
-                made.launch.module, made.launch.kernel = self.bound.pointer, self.bound.kernel
-                made.program = program
                 diags = Diags(self.bound.pointer)
-                handler = lib.grout_xla_handler_new(made, diags.list)
+                handler = lib.grout_xla_handler_new(self.bound.pointer, self.bound.kernel, ffi.NULL, program, diags.list)
                 if handler == ffi.NULL:
                     diags.fail(GroutError)
                 address = int(ffi.cast("uintptr_t", lib.grout_xla_handler_get(handler)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 import typing
 
 from ._library import ffi, lib
 from ._limits import read_count, read_flag, read_seconds
-from ._watch import is_nested
 
 # What ends a run before its end, by the status of a report.
 CUTS = {"step-limit": "the limit of steps was reached (max_steps)", "timeout": "the time was over (timeout)"}
@@ -75,36 +75,37 @@ class Options:
         self.non_finite = read_flag("non_finite", self.non_finite)
         self.full_arrays = read_flag("full_arrays", self.full_arrays)
 
-    def find(self, option: str, find, kind: str) -> int:
-        out = ffi.new(f"{kind} *")
-        text = getattr(self, option)
-        if not isinstance(text, str) or "\0" in text or not find(text.encode("utf-8", "replace"), out):
-            raise ValueError(f"{option}={text!r}: there is none of this name")
-        return out[0]
-
     def check_words(self) -> None:
         """Raises what is wrong with those that are words."""
-        self.fill(ffi.new("grout_launch *"))
-
-    def fill(self, launch) -> None:
         schedule, colon, depth = str(self.schedule).partition(":")
         if schedule == "pct":
             if not (depth.isascii() and depth.isdigit()) or len(depth) > 9 or int(depth) < 1:
                 raise ValueError(f"schedule={self.schedule!r}: it is 'pct:DEPTH'")
-            launch.schedule, launch.pct_depth = lib.GROUT_SCHEDULE_PCT, int(depth)
-        elif colon or schedule == "replay":
+        elif colon:
             raise ValueError(f"schedule={self.schedule!r}: there is none of this name")
         else:
-            launch.schedule = self.find("schedule", lib.grout_schedule_find, "grout_schedule")
-        launch.timing = self.find("timing", lib.grout_timing_find, "grout_timing")
-        launch.numerics = self.find("numerics", lib.grout_numerics_find, "grout_numerics")
-        launch.seed, launch.sm_count, launch.resident = self.seed, self.sms, self.resident
-        launch.workers, launch.max_steps = 1 if is_nested() else self.threads, self.max_steps
-        launch.track_non_finite, launch.print_whole_arrays = self.non_finite, self.full_arrays
+            self._find("schedule")
+        self._find("timing")
+        self._find("numerics")
+
+    def _find(self, option: str) -> None:
+        """Whether the library knows the word of an option."""
+        text = getattr(self, option)
+        if not isinstance(text, str) or "\0" in text or not _is_word(option, text):
+            raise ValueError(f"{option}={text!r}: there is none of this name")
 
     @property
     def has_seed(self) -> bool:
         return self.schedule != "fair" or self.timing == "random"
+
+
+@functools.lru_cache(64)
+def _is_word(option: str, text: str) -> bool:
+    options = ffi.gc(lib.grout_function_options_new(ffi.NULL), lib.grout_function_options_free)
+    if options == ffi.NULL:
+        raise MemoryError("grout: no memory for the options of a run")
+    word = ffi.new("char[]", text.encode("utf-8", "replace"))
+    return lib.grout_function_options_set(options, option.encode(), word, ffi.NULL)
 
 
 def read_run_options(options: typing.Mapping[str, object]) -> None:

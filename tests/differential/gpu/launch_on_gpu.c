@@ -12,7 +12,7 @@
 #include "grout-internal/compare.h"
 #include "grout-internal/generate.h"
 #include "grout-internal/gpu.h"
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 #include "grout/text.h"
 
 #include <dlfcn.h>

@@ -6,9 +6,9 @@
 #include "grout-internal/advice.h"
 #include "grout-internal/explore.h"
 #include "grout-internal/gpu.h"
+#include "grout-internal/interp.h"
 #include "grout-internal/register_layout.h"
 #include "grout/build.h"
-#include "grout/interp.h"
 #include "tests/nth_allocation/kernel_files.h"
 
 #include <stdint.h>

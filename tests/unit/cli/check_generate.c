@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "call/input/generate.h"
 #include "call/session/options.h"
-#include "grout/interp.h"
+#include "grout-internal/interp.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* check_externs.c - C functions that kernels call: what they are given, when they are not called,
  * what is refused.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/function.h"
 #include "grout-internal/race.h"
-#include "grout/function.h"
 
 #include "tests/unit/support/bind_text.h"
 

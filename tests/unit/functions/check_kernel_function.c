@@ -1,7 +1,7 @@
 /* check_kernel_function.c - kernels as C functions: what they compute, what they refuse.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/function.h"
 #include "grout-internal/race.h"
-#include "grout/function.h"
 
 #include "tests/unit/support/bind_text.h"
 
@@ -51,7 +51,7 @@ static grout_any_function *load(subject *it, const char *text,
     options.launch.kernel = 1;
     options.report = keep;
     options.payload = it;
-    it->function = grout_kernel_function_new(&options, it->text.diags);
+    it->function = grout_kernel_function_make(&options, it->text.diags);
     ck_assert_msg(it->function != NULL, "%s", get_said(it->text.diags));
     return grout_kernel_function_get(it->function);
 }
@@ -393,11 +393,81 @@ START_TEST(test_options) {
         options.launch.observer_count = GROUT_OBSERVERS_MAX;
         wanted = "too many observers";
     }
-    ck_assert_ptr_null(grout_kernel_function_new(&options, text.diags));
+    ck_assert_ptr_null(grout_kernel_function_make(&options, text.diags));
     ck_assert_int_eq(get_code(text.diags), GROUT_DIAG_BAD_ARGUMENT);
     ck_assert_msg(strstr(get_said(text.diags), wanted) != NULL, "%s", get_said(text.diags));
     free_text(&text);
     grout_kernel_function_free(NULL);
+}
+END_TEST
+
+/* What a program sets, by words. */
+static const struct {
+    const char *option, *value;
+    bool is_taken;
+} words[] = {
+    {"schedule", "random", true},
+    {"schedule", "pct:3", true},
+    {"schedule", "pct", false},
+    {"schedule", "pct:0", false},
+    {"schedule", "replay", false},
+    {"schedule", NULL, false},
+    {"timing", "eager", true},
+    {"timing", "late", false},
+    {"numerics", "exact", true},
+    {"numerics", "", false},
+    {"seed", "18446744073709551615", true},
+    {"seed", "18446744073709551616", false},
+    {"seed", "-1", false},
+    {"sms", "4294967296", false},
+    {"resident", "0", false},
+    {"threads", "2", true},
+    {"max-steps", "2147483648", true},
+    {"max-steps", "2147483649", false},
+    {"max-memory", "1000000", true},
+    {"non-finite", NULL, true},
+    {"full-arrays", "yes", false},
+    {"checked", NULL, true},
+    {"format", "json", false},
+};
+
+START_TEST(test_words) {
+    grout_function_options *options = grout_function_options_new(NULL);
+    grout_diags *diags = grout_diags_new();
+    ck_assert_int_eq(grout_function_options_set(options, words[_i].option, words[_i].value, diags),
+                     words[_i].is_taken);
+    ck_assert_int_eq(get_code(diags),
+                     words[_i].is_taken ? GROUT_DIAG_NONE : GROUT_DIAG_BAD_ARGUMENT);
+    ck_assert(!grout_function_options_set(options, "nothing", NULL, NULL));
+    grout_diags_free(diags);
+    grout_function_options_free(options);
+    grout_function_options_free(NULL);
+}
+END_TEST
+
+/* Options that were set hold for the calls of a function, and end before it. */
+static bool run_within(subject *it, const char *option, const char *value) {
+    float x[4] = {1, 2, 3, 4}, y[4] = {0};
+    const grout_array from = make_floats(x, 4), to = make_floats(y, 4);
+    *it = (subject){.text = bind_text(scale, NULL, 0)};
+    grout_function_options *options = grout_function_options_new(NULL);
+    ck_assert(grout_function_options_set(options, option, value, NULL));
+    grout_function_options_set_callbacks(
+        options, &(grout_function_callbacks){.report = keep, .payload = it});
+    it->function = grout_kernel_function_new(it->text.bound, 1, options, it->text.diags);
+    grout_function_options_free(options);
+    const bool is_done = ((scale_function *)grout_kernel_function_get(it->function))(&from, 2, &to);
+    ck_assert(!is_done || y[3] == 8);
+    unload(it);
+    return is_done;
+}
+
+START_TEST(test_set_options) {
+    subject it;
+    ck_assert(run_within(&it, "checked", NULL));
+    ck_assert(run_within(&it, "schedule", "pct:2"));
+    ck_assert(!run_within(&it, "max-steps", "1"));
+    ck_assert_int_eq(it.said.code, GROUT_DIAG_STEP_LIMIT);
 }
 END_TEST
 
@@ -451,6 +521,8 @@ int main(void) {
     tcase_add_loop_test(tcase, test_end, 0, COUNT_OF(ends));
     tcase_add_loop_test(tcase, test_verdict, 0, COUNT_OF(verdicts));
     tcase_add_loop_test(tcase, test_options, 0, 5);
+    tcase_add_loop_test(tcase, test_words, 0, COUNT_OF(words));
+    tcase_add_test(tcase, test_set_options);
     tcase_add_test(tcase, test_threads);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -3,8 +3,8 @@
  * is made at its first use is made there. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/gpu_text.h"
 
+#include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/interp.h"
 
 #include <pthread.h>
 #include <stdlib.h>

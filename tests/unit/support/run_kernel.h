@@ -6,8 +6,8 @@
 #ifndef GROUT_TESTS_RUN_KERNEL_H
 #define GROUT_TESTS_RUN_KERNEL_H
 
+#include "grout-internal/interp.h"
 #include "grout-internal/verify.h"
-#include "grout/interp.h"
 #include "grout/text.h"
 
 #include <check.h>

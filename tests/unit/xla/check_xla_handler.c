@@ -34,7 +34,7 @@ static subject load_with(const char *text, grout_xla_handler_options options) {
                   "%s", get_said(it.text.diags));
     options.launch.module = it.text.bound;
     options.launch.kernel = 1;
-    it.handler = grout_xla_handler_new(&options, it.text.diags);
+    it.handler = grout_xla_handler_make(&options, it.text.diags);
     if (it.handler != NULL) {
         it.call = (fake_handler *)grout_xla_handler_get(it.handler);
     }
@@ -416,7 +416,7 @@ START_TEST(wrong_launches_are_refused) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         grout_diags *diags = grout_diags_new();
         const grout_xla_handler_options options = {.launch = wrong[i].launch};
-        ck_assert_ptr_null(grout_xla_handler_new(&options, diags));
+        ck_assert_ptr_null(grout_xla_handler_make(&options, diags));
         ck_assert_msg(strstr(get_said(diags), wrong[i].words) != NULL, "%s", get_said(diags));
         grout_diags_free(diags);
     }

@@ -6,7 +6,7 @@
 #define GROUT_TEST_FAKE_XLA_H
 
 #include "doors/xla/ffi_api.h"
-#include "grout/xla.h"
+#include "grout-internal/xla.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * clocks.h - what an actor knows of the others, as events show it: counters by mechanism. The terms
  * are those of events.h. Needs no header of the IR.
  */
-#ifndef GROUT_CLOCKS_H
-#define GROUT_CLOCKS_H
+#ifndef GROUT_INTERNAL_CLOCKS_H
+#define GROUT_INTERNAL_CLOCKS_H
 
 #include "grout/diag.h"
 
@@ -215,11 +215,11 @@ static inline const uint32_t *grout_clocks_get_smem(const grout_clocks *clocks, 
     return clocks->published_smem + (size_t)rank * clocks->smem_stride;
 }
 /* Whether all that the grid did on which the launch depends is over and visible to the actor. */
-GROUT_API bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape);
+bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape);
 /* V, PG and FG for the counters of a cluster; NULL: nothing is known of it. */
-GROUT_API const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
-GROUT_API const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
-GROUT_API const uint32_t *grout_clocks_find_fenced(const grout_clocks *clocks, uint32_t cluster);
+const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
+const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
+const uint32_t *grout_clocks_find_fenced(const grout_clocks *clocks, uint32_t cluster);
 
 #ifdef __cplusplus
 }

@@ -17,10 +17,10 @@
  * numbers: the phases of a barrier element, the reads or the writes of a lane's bulk groups, a
  * thread's wgmma or cp.async groups; so 'operation k is done' is one comparison.
  */
-#ifndef GROUT_EVENTS_H
-#define GROUT_EVENTS_H
+#ifndef GROUT_INTERNAL_EVENTS_H
+#define GROUT_INTERNAL_EVENTS_H
 
-#include "grout/clocks.h"
+#include "grout-internal/clocks.h"
 #include "grout/diag.h"
 #include "grout/ids.h"
 

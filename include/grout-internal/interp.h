@@ -6,10 +6,11 @@
  * and report. Two launches may run in two OS threads; they share nothing but the bound module,
  * which is read only.
  */
-#ifndef GROUT_INTERP_H
-#define GROUT_INTERP_H
+#ifndef GROUT_INTERNAL_INTERP_H
+#define GROUT_INTERNAL_INTERP_H
 
-#include "grout/observe.h"
+#include "grout-internal/observe.h"
+#include "grout/function.h"
 #include "grout/progress.h"
 
 #ifdef __cplusplus
@@ -65,29 +66,11 @@ typedef enum grout_timing {
 typedef enum grout_numerics { GROUT_NUMERICS_FAST, GROUT_NUMERICS_EXACT } grout_numerics;
 
 /* "fair", "random", "lazy", ...; false if there is none of this name. */
-GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
-GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
-GROUT_API bool grout_numerics_find(const char *text, grout_numerics *numerics_out);
+bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
+bool grout_timing_find(const char *text, grout_timing *timing_out);
+bool grout_numerics_find(const char *text, grout_numerics *numerics_out);
 
 #define GROUT_OBSERVERS_MAX 8
-
-/*
- * A function that 'extern_elementwise' calls, for one element: arguments[i] points to an element of
- * the i-th operand's type, result_out to room for one of the written type; it is written whole. It
- * depends on its arguments alone: it may be called again for the same element, in another order,
- * and from several OS threads at once where the launch or an exploration has several. It is not
- * called for an element of which an argument is undefined, if the launch follows undefined values
- * (track_undefined): the result is undefined then. function.h makes one of any C function.
- *
- * False says stop: there is no result. The run ends at once, interrupted (GROUT_RUN_INTERRUPTED),
- * and an exploration with it; the machine calls it for no further element. Where a launch has
- * several workers, the others may be in a call meanwhile, and come to one more each.
- */
-typedef struct grout_extern {
-    const char *name;
-    bool (*call)(void *payload, const void *const *arguments, void *result_out);
-    void *payload;
-} grout_extern;
 
 /* What an array held before the launches that may still run wrote it, and what it holds when this
  * one begins: both as large as the argument. An actor that has not waited for them may read either.
@@ -168,9 +151,8 @@ typedef struct grout_launch {
 
 /* Whether two of its arrays have bytes in common, and the kernel may write one of them. find says
  * which: the parameter that it may write, and the other one. */
-GROUT_API bool grout_launch_find_overlap(const grout_launch *launch, size_t *written_out,
-                                         size_t *other_out);
-GROUT_API bool grout_launch_shares_bytes(const grout_launch *launch);
+bool grout_launch_find_overlap(const grout_launch *launch, size_t *written_out, size_t *other_out);
+bool grout_launch_shares_bytes(const grout_launch *launch);
 
 typedef enum grout_run_status {
     GROUT_RUN_DONE,
@@ -197,37 +179,31 @@ typedef struct grout_machine grout_machine;
 
 /* Prepares a launch: lowers the kernel to its plan, fills 'out' arrays. progress is asked there,
  * too: what it interrupts is a machine whose run is over, interrupted. NULL: reasons in diags. */
-GROUT_API grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags);
-GROUT_API void grout_machine_free(grout_machine *machine);
+grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags);
+void grout_machine_free(grout_machine *machine);
 /* Runs at most max_steps more ops (0: to the end). */
-GROUT_API grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps,
-                                             grout_diags *diags);
-GROUT_API grout_run_stats grout_machine_get_stats(const grout_machine *machine);
+grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags);
+grout_run_stats grout_machine_get_stats(const grout_machine *machine);
 /* The elements of a parameter's array that have no defined value now: bit e % 64 of word e / 64 is
  * set for element e; room for one bit an element, in whole words. Returns how many there are. They
  * are followed with track_undefined alone. */
-GROUT_API int64_t grout_machine_get_undefined(const grout_machine *machine, size_t param,
-                                              uint64_t *bits_out);
+int64_t grout_machine_get_undefined(const grout_machine *machine, size_t param, uint64_t *bits_out);
 
 /* The whole state of a paused machine, its observers' and its output arrays' included. */
 typedef struct grout_snapshot grout_snapshot;
-GROUT_API grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags);
-GROUT_API bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapshot,
-                                     grout_diags *diags);
-GROUT_API void grout_snapshot_free(grout_snapshot *snapshot);
+grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags);
+bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapshot,
+                           grout_diags *diags);
+void grout_snapshot_free(grout_snapshot *snapshot);
 /* A hash of the machine's state, the same for equal states. */
-GROUT_API uint64_t grout_machine_hash(const grout_machine *machine);
+uint64_t grout_machine_hash(const grout_machine *machine);
 
 /* Frees what a launch has recorded and leaves it empty. */
-GROUT_API void grout_decisions_deinit(grout_decisions *decisions);
-
-/* Numbers, for files and comparisons: element conversions as 'cast' does them. */
-GROUT_API double grout_element_to_double(grout_dtype dtype, const void *element);
-GROUT_API void grout_element_from_double(grout_dtype dtype, double value, void *element_out);
+void grout_decisions_deinit(grout_decisions *decisions);
 
 /* What 'grout doctor' shows: the libraries that the interpreter was built with, by lines, and what
  * multiplies tiles on this processor. Adds to out; without memory out->failed is set. */
-GROUT_API void grout_interp_describe(grout_text *out);
+void grout_interp_describe(grout_text *out);
 
 #ifdef __cplusplus
 }
