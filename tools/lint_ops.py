@@ -1,7 +1,7 @@
 """Passes read the columns of the op tables, not the names of operations.
 
-usage: lint_ops.py [FILE...]     every C file of the libraries and the command, and Python of the package and the
-                                 tools, by default
+usage: lint_ops.py [FILE...]     every C file of the libraries and the command, and Python of the package, the
+                                 tools and tests/mutation, by default
 
 A test of one operation by its name is a fact that the next operation will lack: it belongs into a
 column of ops.def, effects.def or sync.def (docs/adding_an_operation.md). Found are comparisons and
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 from lint_files import C_FILES, drop_comments, list_files, read
 
 FOLDERS = ("ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli", "bench")
-PYTHON_FOLDERS = ("python/src/grout", "tools")
+PYTHON_FOLDERS = ("python/src/grout", "tools", "tests/mutation")
 # Where strings may be mnemonics, with the reason.
 ALLOWED = {
     "bench/": "the kernels of benchmarks are text",

@@ -28,20 +28,18 @@ import mutate
 from mutate import SECONDS
 
 # What an operation that names no object is about: the operations whose buffers it waits for or publishes.
-ABOUT = {
-    "wait_smem_to_gmem": r"copy_smem_to_gmem|reduce_smem_to_gmem|tma_scatter",
-    "commit_group": r"copy_smem_to_gmem|reduce_smem_to_gmem|tma_scatter",
-    "wgmma_wait": r"wgmma",
-    "async_copy_wait": r"async_copy",
-    "async_copy_commit_group": r"async_copy",
-    "commit_smem": r"store|copy_|tma_|wgmma|load",
-    "fence_async_shared": r"store|copy_|tma_|wgmma|load|mbarrier_init",
-    "commit_gmem": r"store|copy_|tma_|load",
-    "cluster_arrive": r".", "cluster_wait": r".", "cluster_barrier": r".", "block_barrier": r".",
-    "tcgen05_commit_arrive": r"tcgen05_mma", "wait_load_tmem": r"async_load_tmem", "commit_tmem": r"async_store_tmem",
-    "griddepcontrol_wait": r"load|store|copy_|atomic_",
-    "named_barrier_sync": r".", "named_barrier_arrive": r".",
-}
+ACCESSES = r"store|copy_|tma_|wgmma|load|atomic_|mbarrier_init"
+ABOUT = {"PROXY": ACCESSES, "GRIDS": ACCESSES, "CTA": r".", "CLUSTER": r".", "NAMED": r"."}
+
+
+def find_about(op):
+    """A pattern for such operations, by the column OBJECT of sync.def; one that matches nothing, of another operation."""
+    row = mutate.TABLE.get(op)
+    if row is None:
+        return r"$."
+    thing = "TCGEN05" if row.tensor == "SEALS" else row.object
+    started = [name for name, other in mutate.TABLE.items() if other.mode == "STARTS" and other.object == thing]
+    return ABOUT.get(thing) or "|".join(started) or r"$."
 
 
 def get_objects(lines):
@@ -75,7 +73,7 @@ def leads(finding, lines, at, op, objects):
     names = find_names(lines, at, objects)
     if names:
         return any(find_names(lines, number, objects) & names for number in places)
-    about = ABOUT.get(op, "$.")
+    about = find_about(op)
     return any(re.search(about, lines[number - 1]) for number in places if 1 <= number <= len(lines))
 
 

@@ -2,6 +2,9 @@
 weakened, one at a time. Each mutant has to be a finding, or to be proved redundant: clean and well
 synchronised (so for every schedule) with the outputs of the original.
 
+Which operations synchronise, and which weaker forms they have, is said by sync.def and ops.def
+(sync_table.py): a new line there has mutants without a change here.
+
 usage: mutate.py --grout PATH [--markdown FILE] [--list] KERNEL.grout...
 
 SPDX-License-Identifier: Apache-2.0
@@ -15,21 +18,30 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import sync_table
 from kernel_headers import list_outputs
 from limit import SECONDS
 
-SYNC = re.compile(
-    r"^\s*(?:%\w+ = )?(commit_smem|commit_gmem|fence_async_shared|barrier_arrive|barrier_wait|barrier_test|"
-    r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
-    r"wait_smem_to_gmem|wgmma_wait|wgmma_sp|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
-    r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
-    r"async_copy_commit_group|async_copy_wait|async_copy_arrive|griddepcontrol_wait|tensormap_acquire|try_cluster_cancel|"
-    r"tcgen05_commit_arrive|wait_load_tmem|commit_tmem|atomic_\w+)\b(.*)$")
+TABLE = sync_table.load()
+# By mnemonic, the weaker operations that are written in its place by mistake: they do the same, or their part of a
+# meeting.
+MISTAKEN = {op: [other for other, row in TABLE.items()
+                 if row.meant == op and TABLE[op].mode in (row.mode, "MEETS")] for op in TABLE}
+# What starts an engine computes something, and what forks has blocks: they are not dropped or moved. Where one waits
+# for its engine, the same without that wait is weaker.
+WORKING = ("STARTS", "FORKS")
+CHANGED = [op for op, row in TABLE.items() if row.mode not in WORKING or MISTAKEN[op]]
+SYNC = re.compile(r"^\s*(?:%%\w+ = )?(%s|atomic_\w+)\b(.*)$" % "|".join(sorted(CHANGED, key=len, reverse=True)))
 WRITTEN_ORDER = re.compile(r"\border\((release|acquire|acq_rel)\)")
-NUMBER = re.compile(r"^\s*(\d+)\b")
+# Attributes without which an operation reaches fewer, and with which it does less.
+REACHING, LESSENING = ("cluster", "collective_axis", "multicast"), ("read_only", "no_decrement")
+ATTRIBUTE = re.compile(r" (%s)\(" % "|".join(sorted(set().union(*(row.attributes for row in TABLE.values())))))
+NUMBER = re.compile(r"\d+\b")
 
 
 def split_comment(line):
@@ -65,49 +77,76 @@ def bump(text, name, by):
     return text[:match.start()] + "%s(%d)" % (name, int(match.group(1)) + by) + text[match.end():]
 
 
-def weaken(op, code):
+def replace_operand(code, op, index, make):
+    """The operand becomes what make says of it; None if that is None, or there is no such operand."""
+    start = code.index(op) + len(op)
+    end = min((match.start() for match in re.finditer(r" [a-z_]+\(| [a-z_]+$", code) if match.start() >= start),
+              default=len(code))
+    operands, depth = [start], 0
+    for i in range(start, end):
+        depth += (code[i] in "([") - (code[i] in ")]")
+        if code[i] == "," and depth == 0:
+            operands.append(i + 1)
+    if index >= len(operands):
+        return None
+    low = operands[index] + 1  # after the space
+    high = operands[index + 1] - 1 if index + 1 < len(operands) else end
+    made = make(code[low:high])
+    return None if made is None else code[:low] + made + code[high:]
+
+
+def add_to(by):
+    """What an operand that is a number becomes; None of another, and less than 1 with less."""
+    return lambda text: str(int(text) + by) if NUMBER.fullmatch(text) and (by > 0 or int(text) + by > 0) else None
+
+
+def turn_parity(text):
+    return str(1 - int(text)) if text in ("0", "1") else "(xor (%s), 1)" % text
+
+
+def change_numbers(row, op, code):
+    """(what, code): other numbers of groups, arrivals and units, and the other parity."""
+    if row.covers and "k" in row.letters:
+        yield "one group more in flight", replace_operand(code, op, 0, add_to(1))
+    if "wait" in row.attributes and "wait(" in code:
+        yield "one group more in flight", re.sub(r"\bwait\((\d+)\)", lambda m: "wait(%d)" % (int(m[1]) + 1), code)
+    if "count" in row.attributes:
+        yield "one arrival more", code + " count(2)" if "count(" not in code else bump(code, "count", 1)
+    for by in (-1, 1) if row.mode == "MAKES" else ():
+        yield "arrivals %+d" % by, replace_operand(code, op, 1, add_to(by))
+    for by in (-1, 1) if row.object == "SEMAPHORE" and row.letters == "ei" else ():
+        yield "units %+d" % by, replace_operand(code, op, 1, add_to(by))
+    if "p" in row.letters:
+        yield "other parity", replace_operand(code, op, row.letters.index("p"), turn_parity)
+
+
+def change_attributes(row, code, is_in_clusters):
+    """(what, code): an order and a scope that are meant, where none is written; what reaches fewer, what does less."""
+    has_order = "order" in row.attributes and row.side != "NONE"
+    if has_order and "order(" not in code:
+        yield "order(relaxed)", code + " order(relaxed)"
+    # Without clusters those who share an object of the CTA are its threads.
+    is_wider = row.scope == "SYS" or (row.scope == "SHARERS" and is_in_clusters)
+    if "scope" in row.attributes and is_wider and "scope(" not in code and "order(relaxed)" not in code:
+        yield "scope(cta)", code + " scope(cta)"
+    for word in REACHING:
+        if word in row.attributes:
+            yield "no " + word, re.sub(r" %s(\([^()]*\)|\b(?!\())" % word, "", code)
+    for word in LESSENING:
+        if word in row.attributes and word not in code:
+            yield word, code + " " + word
+
+
+def weaken(op, code, is_in_clusters=True):
     """(what, code) for each weaker or different form of one statement."""
-    out = []
-    rest = code.split(op, 1)[1]
-    if op in ("wait_smem_to_gmem", "wgmma_wait", "async_copy_wait"):
-        match = NUMBER.match(rest)
-        if match:
-            n = int(match.group(1))
-            out.append(("one group more in flight",
-                        code.replace("%s %d" % (op, n), "%s %d" % (op, n + 1), 1)))
-    if op == "wait_smem_to_gmem":
-        if "read_only" in code:
-            pass  # the full wait is stronger
-        else:
-            out.append(("read_only", code + " read_only"))
-    if op in ("wgmma", "wgmma_sp"):
-        out.append((op + "_async", code.replace(op + " ", op + "_async ", 1)))
-    if op in ("mbarrier_arrive", "mbarrier_arrive_drop"):
-        other = "mbarrier_arrive" if op == "mbarrier_arrive_drop" else "mbarrier_arrive_drop"
-        out.append((other, code.replace(op, other, 1)))
-    if op in ("barrier_arrive", "mbarrier_arrive", "mbarrier_arrive_drop"):
-        out.append(("one arrival more", code + " count(2)" if "count(" not in code else
-                    bump(code, "count", 1)))
-    if op in ("barrier_arrive", "mbarrier_arrive", "mbarrier_arrive_drop", "mbarrier_expect",
-              "semaphore_signal", "barrier_wait", "mbarrier_wait", "semaphore_wait", "cluster_arrive",
-              "cluster_barrier") and "order(" not in code:
-        out.append(("order(relaxed)", code + " order(relaxed)"))
-    if op.startswith("atomic_"):
-        out.append(("order(relaxed)", WRITTEN_ORDER.sub("order(relaxed)", code)))
-    if op in ("semaphore_signal", "semaphore_wait"):
-        match = re.search(r", (\d+)", code)
-        if match:
-            n = int(match.group(1))
-            for value in (n - 1, n + 1):
-                if value > 0:
-                    out.append(("%d units" % value,
-                                code[:match.start(1)] + str(value) + code[match.end(1):]))
-    if op == "mbarrier_wait":
-        match = re.search(r", (.+?)( order.*| scope.*)?$", code)
-        if match:
-            out.append(("other parity", code[:match.start(1)] + "(xor (%s), 1)" % match.group(1) +
-                        code[match.end(1):] if match.group(1).strip() not in ("0", "1") else
-                        code[:match.start(1)] + str(1 - int(match.group(1))) + code[match.end(1):]))
+    out = [("order(relaxed)", WRITTEN_ORDER.sub("order(relaxed)", code))]
+    row = TABLE.get(op)
+    if row is not None:  # no atomic
+        for other in MISTAKEN[op]:
+            if set(ATTRIBUTE.findall(code)) <= TABLE[other].attributes:
+                out.append((other, re.sub(r"\b%s\b" % op, other, code, count=1)))
+        out.extend(change_numbers(row, op, code))
+        out.extend(change_attributes(row, code, is_in_clusters))
     return [(what, text) for what, text in out if text is not None and text != code]
 
 
@@ -126,21 +165,28 @@ def objects(lines):
                 yield i, "no orders_tensor_core", {i: code.replace(" orders_tensor_core", "")}
 
 
+def can_go(op, code):
+    """Whether a statement can be dropped or moved: it has no result, no blocks and computes nothing."""
+    row = TABLE.get(op)
+    return row is not None and row.mode not in WORKING and not code.lstrip().startswith("%") and is_statement(code)
+
+
 def mutants(lines):
+    """(line from 0, what, the lines that change) of each mutant."""
+    is_in_clusters = any("cluster(" in split_comment(line)[0] for line in lines)
     for i, line in enumerate(lines):
         code, comment = split_comment(line)
         match = SYNC.match(code)
         if match is None:
             continue
         op = match.group(1)
-        # A wgmma computes: only what it waits for is synchronisation. Of an atomic it is its order.
-        if op not in ("wgmma", "wgmma_sp") and not op.startswith("atomic_") and not code.lstrip().startswith("%"):
+        if can_go(op, code):
             yield i, "drop %s" % op, {i: ""}
             for step, name in ((1, "down"), (-1, "up")):
                 k = neighbour(lines, i, step)
                 if k is not None:
                     yield i, "move %s %s" % (op, name), {i: lines[k], k: lines[i]}
-        for what, text in weaken(op, code):
+        for what, text in weaken(op, code, is_in_clusters):
             yield i, "%s: %s" % (op, what), {i: text}
     yield from objects(lines)
 
@@ -188,6 +234,8 @@ def run(grout, path, folder, options):
     return worst, sorted(codes), certified, digest.hexdigest()
 
 
+# by name: no other operation hands out CTAs, so that no verdict is about every schedule
+LAUNCH_CONTROL = "try_cluster_cancel"
 # A kernel that launch control hands work to has no certificate: its mutants are tried under these.
 OTHERS = [["--schedule", schedule, "--seed", str(seed), "--timing", timing] for seed, (schedule, timing) in enumerate((
     ("random", "lazy"), ("random", "random"), ("pct:3", "lazy"), ("random", "eager"), ("random", "lazy"),
@@ -215,7 +263,7 @@ def judge(grout, original, text, expected):
             return "caught", codes
         if codes:
             return "caught", codes  # by a warning
-        if verdict == "clean" and digest == expected and "try_cluster_cancel" in text:
+        if verdict == "clean" and digest == expected and LAUNCH_CONTROL in text:
             return is_as_good(grout, path, folder, expected)
         if verdict == "clean" and not certified:
             verdict, codes, certified, digest = run(grout, path, folder, ["--explore", "--budget", str(SECONDS)])
@@ -225,6 +273,12 @@ def judge(grout, original, text, expected):
             return "redundant", []
         return "survived", ["%s, %s" % (verdict, "other outputs" if digest != expected else
                                         "not certified")]
+
+
+def measure(function, *arguments):
+    """What it returns, and after that its seconds."""
+    start = time.monotonic()
+    return *function(*arguments), time.monotonic() - start
 
 
 def strip_expectations(text):
@@ -245,7 +299,7 @@ def work(grout, path, pool):
     for line, what, changes in mutants(lines):
         changed = [changes.get(i, old) for i, old in enumerate(lines)]
         jobs.append((line + 1, what,
-                     pool.submit(judge, grout, path, "\n".join(changed), expected)))
+                     pool.submit(measure, judge, grout, path, "\n".join(changed), expected)))
     return [(line, what) + job.result() for line, what, job in jobs]
 
 
@@ -266,9 +320,10 @@ def main():
             survived += count["survived"]
             rows.append((path, results, count))
             tried = ", %d as good under %d schedules" % (count["tried"], len(OTHERS)) if count["tried"] else ""
-            print("%s: %d mutants, %d caught, %d proved redundant%s, %d survived" %
-                  (path, len(results), count["caught"], count["redundant"], tried, count["survived"]))
-            for line, what, verdict, codes in results:
+            print("%s: %d mutants, %d caught, %d proved redundant%s, %d survived; %.0f s" %
+                  (path, len(results), count["caught"], count["redundant"], tried, count["survived"],
+                   sum(r[4] for r in results)), flush=True)
+            for line, what, verdict, codes, _ in results:
                 if verdict == "survived" or arguments.list:
                     print("  %s:%d: %s: %s %s" % (path, line, what, verdict, ", ".join(codes)))
     if arguments.markdown:
@@ -280,7 +335,8 @@ def main():
 def write_markdown(path, rows):
     with open(path, "w") as out:
         out.write("# Mutation self-test\n\nEvery synchronising operation of every clean kernel, dropped, moved by one "
-                  "or weakened, one at a time. Each mutant is a finding, or is proved\nredundant: clean for every "
+                  "or weakened, one at a time. `sync.def` says which operations\nthese are, and which weaker forms "
+                  "they have. Each mutant is a finding, or is proved\nredundant: clean for every "
                   "schedule, with the same outputs. Where launch control hands out the work no verdict is about\n"
                   "every schedule: there `tried` means clean under a few, with the same outputs. Written by `make mutation`; a "
                   "test holds it to the kernels.\n\n"
@@ -291,7 +347,7 @@ def write_markdown(path, rows):
                                                          count["survived"]))
         for kernel, results, count in rows:
             out.write("\n## %s\n\n| line | mutant | verdict |\n|---|---|---|\n" % os.path.basename(kernel))
-            for line, what, verdict, codes in results:
+            for line, what, verdict, codes, _ in results:
                 words = ", ".join("`%s`" % c for c in codes) if verdict == "caught" else verdict
                 out.write("| %d | %s | %s |\n" % (line, what, words))
 
