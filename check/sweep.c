@@ -54,7 +54,7 @@ static void keep_base(sweep *it, grout_load *load) {
         it->base = *load;
         *load = (grout_load){0};
     }
-    grout_report__get_not_begun(&it->report)->load = &it->base;
+    grout_reporter__get_not_begun(&it->report)->load = &it->base;
 }
 
 /* The end has come while a size was loaded: its kernels have their names from there, or, if it was
@@ -84,10 +84,10 @@ static void run_size(sweep *it, size_t index) {
     it->report.load = &load;
     bool is_loaded = grout_load__init(&own, it->path, &it->text, false, &load);
     grout_session__apply_severities(&own);
-    grout_report__add_diags(&it->report);
+    grout_reporter__add_diags(&it->report);
     if (is_loaded) {
         run_kernels(it, &own, &load);
-        grout_report__add_diags(&it->report);
+        grout_reporter__add_diags(&it->report);
         keep_base(it, &load);
     } else if (grout_diags__has_ended(own.diags)) {
         note_not_begun(it, &own, &load);
@@ -164,7 +164,7 @@ static bool init(sweep *it) {
         return grout_diags_add_oom(session->diags);
     }
     return grout_session__read_file(session, it->path, GROUT_FILE_MAX, &it->text) &&
-           grout_report__read_rules(&it->report);
+           grout_reporter__read_rules(&it->report);
 }
 
 /* Runs all and prints the report, after the diagnostics of the call itself. */
@@ -179,9 +179,9 @@ static void report_all(sweep *it) {
     }
     it->report.joined = NULL;
     it->report.diags_seen = it->report.total_shown = 0;
-    grout_report__add_diags(&it->report);
+    grout_reporter__add_diags(&it->report);
     it->report.joined = is_ready ? &it->joined : NULL;
-    grout_report__finish(&it->report);
+    grout_reporter__finish(&it->report);
 }
 
 int grout_sweep__run(grout_session *session, const char *path) {
@@ -192,12 +192,12 @@ int grout_sweep__run(grout_session *session, const char *path) {
         return GROUT_EXIT_USAGE;
     }
     grout_work__begin_budget(session);
-    if (grout_report__init(&it.report, session, &it.base, &it.text)) {
+    if (grout_reporter__init(&it.report, session, &it.base, &it.text)) {
         report_all(&it);
     }
     int exit_code =
         grout_work__get_worse(it.exit_code, grout_work__get_exit_code(session, &it.report));
-    grout_report__deinit(&it.report);
+    grout_reporter__deinit(&it.report);
     grout_joined__deinit(&it.joined);
     grout_load__deinit(&it.base);
     grout_load__deinit(&it.cut);

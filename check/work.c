@@ -21,14 +21,14 @@
 bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
                       grout_load *load, grout_reporter *report) {
     *load = (grout_load){.name = grout_load__get_name(path)};
-    if (!grout_report__init(report, session, load, text)) {
+    if (!grout_reporter__init(report, session, load, text)) {
         return false;
     }
     bool is_loaded = grout_session__read_file(session, path, GROUT_FILE_MAX, text) &&
                      grout_load__init(session, path, text, needs_one, load) &&
-                     grout_report__read_rules(report);
+                     grout_reporter__read_rules(report);
     grout_session__apply_severities(session);
-    grout_report__add_diags(report);
+    grout_reporter__add_diags(report);
     if (is_loaded) {
         grout_tilings__note(session, load);
         grout_costs__note(session, load);
@@ -109,7 +109,7 @@ static void compare_results(const grout_comparing *comparing, const grout_argume
     grout_comparing__with_files(comparing, arguments, differs);
     if (differs->size > 0) {
         outcome->differs = differs->data;
-        grout_report__add_diags(comparing->report);
+        grout_reporter__add_diags(comparing->report);
     }
 }
 
@@ -210,8 +210,8 @@ static void report_witness(grout_session *session, const grout_load *load, grout
         }
     }
     grout_outcome stand_in;
-    grout_report__add_outcome(report, kernel,
-                              grout_seen__get_reported(session, load, kernel, outcome, &stand_in));
+    grout_reporter__add_outcome(
+        report, kernel, grout_seen__get_reported(session, load, kernel, outcome, &stand_in));
     grout_text_free(&path);
     grout_text_free(&proposal);
 }
@@ -298,7 +298,7 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         outcome.has_more = grout_outcome__count_more(&outcome) > 0;
         judge_reach(session, load, &outcome, report, &proposal);
         grout_outcome stand_in;
-        grout_report__add_outcome(
+        grout_reporter__add_outcome(
             report, kernel, grout_seen__get_reported(session, load, kernel, &outcome, &stand_in));
         report_more(session, load, kernel, &outcome, report);
         grout_text_free(&proposal);
@@ -378,7 +378,7 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     if (has_arrays || !grout_diags__has_ended(session->diags)) {
         note_begun(load, kernel, report);
     }
-    grout_report__add_diags(report);
+    grout_reporter__add_diags(report);
     grout_argument_set__deinit(&arguments);
 }
 
@@ -416,7 +416,7 @@ static bool may_begin(grout_session *session, const grout_load *load, grout_kern
     }
     const grout_cut cut = find_cut(session);
     if (cut != GROUT_CUT_NONE) {
-        grout_report__note_incomplete(report);
+        grout_reporter__note_incomplete(report);
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         note_interrupt(session);
@@ -462,7 +462,7 @@ static void run_list(grout_session *session, const grout_load *load, grout_kerne
         if (!goes_on && listing.number > 0 && grout_listing__has_more(&listing)) {
             grout_session__note(session, "the launches after it are not run\n");
         }
-        grout_report__add_diags(report);
+        grout_reporter__add_diags(report);
         grout_argument_set__deinit(&arguments);
     }
     grout_listing__deinit(&listing);
@@ -494,7 +494,7 @@ static const char *find_end(const grout_session *session) {
 
 void grout_work__note_not_begun(grout_session *session, const grout_load *load, bool with_checker,
                                 grout_reporter *report) {
-    grout_not_begun *it = grout_report__get_not_begun(report);
+    grout_not_begun *it = grout_reporter__get_not_begun(report);
     bool is_good = true;
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
         const grout_kernel_id kernel = load->kernels[i];
@@ -571,9 +571,9 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     } else if (grout_diags__has_ended(session->diags)) {
         grout_work__note_not_begun(session, &load, with_checker, &report);
     }
-    grout_report__finish(&report);
+    grout_reporter__finish(&report);
     int exit_code = grout_work__get_exit_code(session, &report);
-    grout_report__deinit(&report);
+    grout_reporter__deinit(&report);
     grout_load__deinit(&load);
     session->replay = NULL;
     session->replay_list = NULL;

@@ -465,13 +465,13 @@ static int run_file_on_gpu(grout_session *session, int32_t device) {
         grout_argument_set__deinit(&work.arguments);
         grout_argument_set__deinit(&work.cpu.arguments);
         grout_outcome__deinit(&work.cpu.outcome);
-        grout_report__add_diags(&report);
+        grout_reporter__add_diags(&report);
     }
-    grout_report__finish(&report);
+    grout_reporter__finish(&report);
     int exit_code = session->host->is_interrupted(session->host->payload)
                         ? GROUT_EXIT_INTERRUPTED
                         : grout_work__get_exit_code(session, &report);
-    grout_report__deinit(&report);
+    grout_reporter__deinit(&report);
     grout_load__deinit(&load);
     free(text.data);
     return exit_code;

@@ -8,22 +8,23 @@
 
 #include "checker.h"
 
-/* ---- report.c ---- */
+/* ---- explained.c ---- */
 
-typedef struct grout_report grout_report;
+typedef struct grout_explained grout_explained;
 
-typedef struct grout_report_totals {
+typedef struct grout_explained_totals {
     uint64_t error_count, warning_count, dropped_count; /* dropped: past max_findings */
-} grout_report_totals;
+} grout_explained_totals;
 
 /* Words for every finding that is shown; NULL without memory. */
-grout_report *grout_report__new(const grout_checker *checker);
-void grout_report__free(grout_report *report);
-uint32_t grout_report__get_count(const grout_report *report);
-const grout_finding *grout_report__get(const grout_report *report, uint32_t index);
+grout_explained *grout_explained__new(const grout_checker *checker);
+void grout_explained__free(grout_explained *explained);
+uint32_t grout_explained__get_count(const grout_explained *explained);
+const grout_finding *grout_explained__get(const grout_explained *explained, uint32_t index);
 /* The index of the record that a finding of the report is about; UINT32_MAX: it is another's. */
-uint32_t grout_report__find_record(const grout_report *report, const grout_finding *finding);
-grout_report_totals grout_report__get_totals(const grout_report *report);
+uint32_t grout_explained__find_record(const grout_explained *explained,
+                                      const grout_finding *finding);
+grout_explained_totals grout_explained__get_totals(const grout_explained *explained);
 
 /* ---- the others ---- */
 

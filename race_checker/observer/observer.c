@@ -21,8 +21,8 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
 /* ---- the observer ---- */
 
 void grout_checker__forget_launch(grout_checker *checker) {
-    grout_report__free(checker->cache->report);
-    checker->cache->report = NULL;
+    grout_explained__free(checker->cache->explained);
+    checker->cache->explained = NULL;
     grout_checker__deinit_state(checker);
     grout__free(checker->element_objects);
     grout__free(checker->element_indices);

@@ -13,7 +13,7 @@
 grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
     const grout_allocator *allocator = options ? options->allocator : NULL;
     grout_checker *checker = grout__new(allocator, 1, sizeof *checker);
-    grout_report_cache *cache = grout__new(allocator, 1, sizeof *cache);
+    grout_explained_cache *cache = grout__new(allocator, 1, sizeof *cache);
     if (!checker || !cache) {
         grout__free(checker);
         grout__free(cache);
@@ -46,34 +46,34 @@ const grout_observer *grout_checker_get_observer(grout_checker *checker) {
 }
 
 /* The report of what was found so far, made again when there is more. */
-static const grout_report *get_report(const grout_checker *checker) {
-    grout_report_cache *cache = checker->cache;
+static const grout_explained *get_explained(const grout_checker *checker) {
+    grout_explained_cache *cache = checker->cache;
     if (!checker->has_launch) {
         return NULL;
     }
-    if (!cache->report || cache->total != checker->memory.findings.total) {
-        grout_report__free(cache->report);
-        cache->report = grout_report__new(checker);
+    if (!cache->explained || cache->total != checker->memory.findings.total) {
+        grout_explained__free(cache->explained);
+        cache->explained = grout_explained__new(checker);
         cache->total = checker->memory.findings.total;
-        if (!cache->report && checker->diags) {
+        if (!cache->explained && checker->diags) {
             (void)grout_diags_add_oom(checker->diags);
         }
     }
-    return cache->report;
+    return cache->explained;
 }
 
 uint32_t grout_checker_get_count(const grout_checker *checker) {
-    const grout_report *report = get_report(checker);
-    return report ? grout_report__get_count(report) : 0;
+    const grout_explained *explained = get_explained(checker);
+    return explained ? grout_explained__get_count(explained) : 0;
 }
 
 const grout_finding *grout_checker_get_finding(const grout_checker *checker, uint32_t index) {
-    return grout_report__get(get_report(checker), index);
+    return grout_explained__get(get_explained(checker), index);
 }
 
 grout_finding_path *grout_checker_make_path(const grout_checker *checker,
                                             const grout_finding *finding) {
-    const uint32_t record = grout_report__find_record(get_report(checker), finding);
+    const uint32_t record = grout_explained__find_record(get_explained(checker), finding);
     return record == UINT32_MAX
                ? NULL
                : grout_path__new(checker, &checker->memory.findings.records[record]);
@@ -151,7 +151,7 @@ static const char *get_assumption(const grout_checker *checker) {
 }
 
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
-    const grout_report *report = get_report(checker);
+    const grout_explained *explained = get_explained(checker);
     grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
                                    .suppressed_count = checker->run.suppressed,
                                    .accesses = checker->run.accesses,
@@ -164,8 +164,8 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
                              !was_cut && grout_checker__goes_by_chance(checker);
     summary.has_equal_writes = has_finding(checker, GROUT_DIAG_SAME_VALUE_RACE);
     summary.assuming = get_assumption(checker);
-    if (report) {
-        grout_report_totals totals = grout_report__get_totals(report);
+    if (explained) {
+        grout_explained_totals totals = grout_explained__get_totals(explained);
         summary.error_count = totals.error_count;
         summary.warning_count = totals.warning_count;
         summary.dropped_count = totals.dropped_count;

@@ -149,11 +149,11 @@ GROUT_NO_PADDING_END
 typedef struct grout_values grout_values;
 
 /* The report that was made last, and of how many occurrences. */
-typedef struct grout_report_cache {
-    struct grout_report *report;
+typedef struct grout_explained_cache {
+    struct grout_explained *explained;
     uint64_t total;
     char doubt[240]; /* the sentence of grout_checker__find_doubt */
-} grout_report_cache;
+} grout_explained_cache;
 
 struct grout_checker {
     grout_observer observer;
@@ -179,7 +179,7 @@ struct grout_checker {
     struct grout_values *values; /* where what racing writes leave is compared: values.h; or NULL */
     /* for the operation that runs; empty between operations, as far as anyone can tell */
     grout_pairs pairs;
-    grout_report_cache *cache; /* made when asked for */
+    grout_explained_cache *cache; /* made when asked for */
 };
 
 /* ---- checker.c ---- */

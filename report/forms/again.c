@@ -74,7 +74,8 @@ static void add_call(const grout_reporter *report, grout_command command, grout_
     }
 }
 
-void grout_report__add_call(const grout_reporter *report, grout_kernel_id kernel, grout_text *out) {
+void grout_reporter__add_call(const grout_reporter *report, grout_kernel_id kernel,
+                              grout_text *out) {
     add_call(report, GROUT_COMMAND_CHECK, kernel, out);
 }
 
@@ -111,14 +112,14 @@ static void add_draws(const grout_launch_settings *settings, grout_text *out) {
     }
 }
 
-void grout_report__print_command(const grout_reporter *report, grout_kernel_id kernel,
-                                 const grout_outcome *outcome, grout_text *out) {
+void grout_reporter__print_command(const grout_reporter *report, grout_kernel_id kernel,
+                                   const grout_outcome *outcome, grout_text *out) {
     const grout_options *options = &report->session->options;
     if (!grout_given__has_file(report->session->given)) {
         return;
     }
     const grout_launch_settings *settings = &outcome->settings;
-    grout_report__add_call(report, kernel, out);
+    grout_reporter__add_call(report, kernel, out);
     add_kept_options(options, out);
     add_given_arrays(report->session->given, out);
     if (outcome->schedule_file != NULL) {
@@ -136,8 +137,8 @@ void grout_report__print_command(const grout_reporter *report, grout_kernel_id k
     add_draws(settings, out);
 }
 
-void grout_report__print_fix(const grout_reporter *report, grout_kernel_id kernel,
-                             const grout_outcome *outcome, grout_text *out) {
+void grout_reporter__print_fix(const grout_reporter *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome, grout_text *out) {
     const grout_launch_settings *settings = &outcome->settings;
     if (!grout_given__has_file(report->session->given)) {
         return;
@@ -173,8 +174,8 @@ static size_t get_part_size(const char *command) {
     return size;
 }
 
-void grout_report__add_command(const grout_render_options *look, const char *lead,
-                               const char *command, grout_text *out) {
+void grout_reporter__add_command(const grout_render_options *look, const char *lead,
+                                 const char *command, grout_text *out) {
     static const char indent[] = "      ";
     if (command[0] == '\0') {
         return;

@@ -39,10 +39,10 @@ bool grout_followers__is_one(grout_reporter *report, const grout_finding *findin
     if (finding->cause == NULL) {
         return false;
     }
-    grout_severity severity = grout_report__judge(report, finding->cause).severity;
+    grout_severity severity = grout_reporter__judge(report, finding->cause).severity;
     return severity == GROUT_SEVERITY_ERROR ||
            (severity == GROUT_SEVERITY_WARNING &&
-            grout_report__judge(report, finding).severity != GROUT_SEVERITY_ERROR);
+            grout_reporter__judge(report, finding).severity != GROUT_SEVERITY_ERROR);
 }
 
 void grout_followers__add(grout_reporter *report, const grout_checker *checker,
@@ -54,14 +54,14 @@ void grout_followers__add(grout_reporter *report, const grout_checker *checker,
          i = followers->next.items[i - 1]) {
         const grout_finding *finding = grout_checker_get_finding(checker, i - 1);
         if (grout_followers__is_one(report, finding) &&
-            grout_report__judge(report, finding).severity != GROUT_SEVERITY_OFF) {
+            grout_reporter__judge(report, finding).severity != GROUT_SEVERITY_OFF) {
             grout_text_add(&line, "%s", opening);
             grout_describe_finding(finding, &line);
             opening = "; ";
         }
     }
     if (line.data != NULL) {
-        grout_report__add_line(report->session, line.data, out);
+        grout_reporter__add_line(report->session, line.data, out);
     }
     grout_text_free(&line);
 }

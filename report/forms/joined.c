@@ -226,7 +226,7 @@ static void describe_finding(grout_reporter *report, const grout_outcome *outcom
         (!is_one || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
-        grout_report__render(session, &diag, GROUT_STREAM_OUT, &item->text);
+        grout_reporter__render(session, &diag, GROUT_STREAM_OUT, &item->text);
         if (finding->count > 1 && !session->is_github) {
             grout_text_add(&item->text, "  seen %llu times\n", (unsigned long long)finding->count);
         }
@@ -237,7 +237,7 @@ static void describe_finding(grout_reporter *report, const grout_outcome *outcom
 static void add_finding(grout_reporter *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding *finding) {
     grout_joined *joined = report->joined;
-    grout_judgement found = grout_report__judge(report, finding);
+    grout_judgement found = grout_reporter__judge(report, finding);
     bool is_new = false;
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
     bool is_error = found.severity == GROUT_SEVERITY_ERROR && !is_limit;
@@ -246,20 +246,20 @@ static void add_finding(grout_reporter *report, grout_kernel_id kernel,
     joined->errors += is_error ? 1u : 0u;
     joined->results[joined->at].has_error |= is_error;
     joined->results[joined->at].is_incomplete |= is_limit;
-    bool is_lowered = grout_report__is_lowered(finding, found.severity);
+    bool is_lowered = grout_reporter__is_lowered(finding, found.severity);
     joined->lowered += is_lowered ? 1u : 0u;
     joined->results[joined->at].has_lowered |= is_lowered;
     if (item == NULL || !is_new) {
         return;
     }
-    grout_report__count(report, finding, found.severity);
+    grout_reporter__count(report, finding, found.severity);
     item->severity = found.severity;
     item->is_limit = is_limit;
     item->is_lowered = is_lowered;
     item->stream = GROUT_STREAM_OUT;
     describe_finding(report, outcome, finding, &found,
                      grout_summary__get_kernel_name(report->load, kernel), item);
-    grout_report__print_command(report, kernel, outcome, &item->command);
+    grout_reporter__print_command(report, kernel, outcome, &item->command);
 }
 
 /* Hashes what a reader sees of a diagnostic: another size may say it of another number. */
@@ -293,7 +293,7 @@ bool grout_joined__add_diag(grout_reporter *report, const grout_diag *diag) {
         grout_page_facts__add_diag(report, item->object, diag);
     }
     if (!session->is_json && diag->severity != GROUT_SEVERITY_OFF) {
-        grout_report__render(session, diag, item->stream, &item->text);
+        grout_reporter__render(session, diag, item->stream, &item->text);
     }
     return true;
 }
@@ -327,7 +327,7 @@ static void add_launch(grout_reporter *report, grout_kernel_id kernel,
     grout_text_add(&launch->assuming, "%s", launch->holds ? summary->assuming : "");
     if (report->json != NULL) {
         grout_text command = {0};
-        grout_report__print_command(report, kernel, outcome, &command);
+        grout_reporter__print_command(report, kernel, outcome, &command);
         launch->object = grout_json__make_kernel(report->json, report->load, kernel, outcome,
                                                  command.data == NULL ? "" : command.data);
         grout_page_facts__add_memory(report, launch->object, kernel);
@@ -463,10 +463,10 @@ static void print_item(const grout_reporter *report, grout_joined_item *item) {
     if (item->sizes.count > SHOWN_MAX) {
         grout_text_add(&line, "; ... (%zu of %zu sizes)", item->sizes.count, joined->sizes->count);
     }
-    grout_report__add_line(session, line.data == NULL ? "" : line.data, &item->text);
+    grout_reporter__add_line(session, line.data == NULL ? "" : line.data, &item->text);
     if (item->command.size > 0) {
         grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
-        grout_report__add_command(&look, "  see it again: ", item->command.data, &item->text);
+        grout_reporter__add_command(&look, "  see it again: ", item->command.data, &item->text);
     }
     grout_text_add(&item->text, "%s", session->is_github ? "" : "\n");
     grout_text_free(&line);
@@ -604,7 +604,7 @@ void grout_joined__add_summary(const grout_reporter *report, grout_kernel_id ker
     if (all_hold) {
         add_promise(joined, kernel, count, &lines);
     }
-    grout_report__take_lines(look, &lines, out);
+    grout_reporter__take_lines(look, &lines, out);
     if (grout_joined__is_whole(joined, kernel)) {
         grout_summary__add_reach(out, report, &whole->reach,
                                  whole->proposal.size > 0 ? whole->proposal.data : NULL, look);

@@ -92,7 +92,7 @@ void grout_joined__deinit(grout_joined *joined);
 void grout_joined__begin_size(grout_reporter *report, size_t index);
 /* A size that is not run: the verdict is incomplete. why lives as long. */
 void grout_joined__skip_size(grout_reporter *report, size_t index, const char *why);
-/* What grout_report__add_outcome does in a sweep: of a kernel of the report's load. */
+/* What grout_reporter__add_outcome does in a sweep: of a kernel of the report's load. */
 void grout_joined__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                const grout_outcome *outcome);
 /* Adds what a launch of a kernel reached. From here on kernels have their ids of the whole file. */

@@ -125,7 +125,7 @@ void grout_mismatch__keep_facts(grout_reporter *report, const grout_mismatch *mi
         return;
     }
     report->differences.items[report->differences.count++] =
-        (grout_report_facts){report->session->diags, number, facts};
+        (grout_reporter_facts){report->session->diags, number, facts};
 }
 
 void grout_mismatch__add_facts(const grout_reporter *report, const grout_diag *diag,
@@ -135,7 +135,7 @@ void grout_mismatch__add_facts(const grout_reporter *report, const grout_diag *d
      */
     for (size_t i = 0; i < report->differences.count && diag->code == GROUT_DIAG_COMPARE_MISMATCH;
          i++) {
-        const grout_report_facts *at = &report->differences.items[i];
+        const grout_reporter_facts *at = &report->differences.items[i];
         if (at->diags == report->session->diags && at->number == diag->number) {
             (void)json_object_set(finding, "difference", at->facts);
         }

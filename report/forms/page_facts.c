@@ -118,7 +118,7 @@ void grout_page_facts__add_finding(const grout_reporter *report, json_t *object,
             (void)json_object_set_new(object, "is_unlisted", json_true());
         }
         (void)json_object_set_new(object, "is_lowered",
-                                  json_boolean(grout_report__is_lowered(finding, severity)));
+                                  json_boolean(grout_reporter__is_lowered(finding, severity)));
     }
 }
 

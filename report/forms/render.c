@@ -37,8 +37,8 @@ static void begin_annotation(const char *word, grout_place place, const char *ti
     add_escaped(out, message, false);
 }
 
-void grout_report__annotate(grout_place place, const char *title, const char *message,
-                            grout_text *out) {
+void grout_reporter__annotate(grout_place place, const char *title, const char *message,
+                              grout_text *out) {
     begin_annotation("error", place, title, message, out);
     grout_text_add(out, "\n");
 }
@@ -60,8 +60,8 @@ static void add_annotation(const grout_diag *diag, grout_text *out) {
     grout_text_add(out, "\n");
 }
 
-void grout_report__render(const grout_session *session, const grout_diag *diag, grout_stream stream,
-                          grout_text *out) {
+void grout_reporter__render(const grout_session *session, const grout_diag *diag,
+                            grout_stream stream, grout_text *out) {
     if (session->is_github) {
         add_annotation(diag, out);
     } else {
@@ -70,8 +70,8 @@ void grout_report__render(const grout_session *session, const grout_diag *diag, 
     }
 }
 
-void grout_report__take_lines(const grout_render_options *look, grout_text *lines,
-                              grout_text *out) {
+void grout_reporter__take_lines(const grout_render_options *look, grout_text *lines,
+                                grout_text *out) {
     out->failed |= lines->failed;
     if (lines->data != NULL) {
         grout_wrap__add_lines(out, lines->data, 4, look == NULL ? 0 : look->width);
@@ -79,7 +79,7 @@ void grout_report__take_lines(const grout_render_options *look, grout_text *line
     grout_text_free(lines);
 }
 
-void grout_report__add_line(const grout_session *session, const char *line, grout_text *out) {
+void grout_reporter__add_line(const grout_session *session, const char *line, grout_text *out) {
     if (session->is_github && out->size > 0) {
         out->data[--out->size] = '\0'; /* an annotation is one line */
         grout_text_add(out, "%%0A");

@@ -15,8 +15,8 @@
 #include <jansson.h>
 #include <string.h>
 
-bool grout_report__init(grout_reporter *report, grout_session *session, const grout_load *load,
-                        const grout_bytes *text) {
+bool grout_reporter__init(grout_reporter *report, grout_session *session, const grout_load *load,
+                          const grout_bytes *text) {
     *report = (grout_reporter){.session = session, .load = load, .text = text};
     const bool has_other_form =
         session->kept != NULL || grout_options__has(&session->options, GROUT_OPTION_HTML);
@@ -29,12 +29,12 @@ bool grout_report__init(grout_reporter *report, grout_session *session, const gr
     return true;
 }
 
-bool grout_report__read_rules(grout_reporter *report) {
+bool grout_reporter__read_rules(grout_reporter *report) {
     return grout_silencer__init(&report->silencer, report->session, report->load->name,
                                 report->text);
 }
 
-void grout_report__deinit(grout_reporter *report) {
+void grout_reporter__deinit(grout_reporter *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
     grout_lookup__deinit(&report->shown);
@@ -47,7 +47,7 @@ void grout_report__deinit(grout_reporter *report) {
     *report = (grout_reporter){0};
 }
 
-const char *grout_report__get_verdict(const grout_reporter *report) {
+const char *grout_reporter__get_verdict(const grout_reporter *report) {
     return report->is_invalid          ? "invalid"
            : report->error_count > 0   ? "error"
            : report->is_incomplete     ? "incomplete"
@@ -57,7 +57,7 @@ const char *grout_report__get_verdict(const grout_reporter *report) {
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-grout_judgement grout_report__judge(grout_reporter *report, const grout_finding *finding) {
+grout_judgement grout_reporter__judge(grout_reporter *report, const grout_finding *finding) {
     grout_severity severity =
         grout_session__get_severity(report->session, finding->code, finding->severity);
     const grout_allowance *allowance =
@@ -65,19 +65,19 @@ grout_judgement grout_report__judge(grout_reporter *report, const grout_finding 
     return (grout_judgement){allowance != NULL ? GROUT_SEVERITY_OFF : severity, allowance};
 }
 
-bool grout_report__is_lowered(const grout_finding *finding, grout_severity severity) {
+bool grout_reporter__is_lowered(const grout_finding *finding, grout_severity severity) {
     return finding->severity == GROUT_SEVERITY_ERROR && severity == GROUT_SEVERITY_WARNING;
 }
 
-void grout_report__count(grout_reporter *report, const grout_finding *finding,
-                         grout_severity severity) {
+void grout_reporter__count(grout_reporter *report, const grout_finding *finding,
+                           grout_severity severity) {
     /* To reach a limit is no fault of the kernel. */
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
     report->is_incomplete = report->is_incomplete || is_limit;
     report->error_count += severity == GROUT_SEVERITY_ERROR && !is_limit ? 1u : 0u;
     report->warning_count += severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
-    report->lowered_count += grout_report__is_lowered(finding, severity) ? 1u : 0u;
+    report->lowered_count += grout_reporter__is_lowered(finding, severity) ? 1u : 0u;
 }
 
 /* Adds a finding to the facts. */
@@ -104,7 +104,7 @@ static void list_finding(grout_reporter *report, grout_kernel_id kernel,
         (!is_follower || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
-        grout_report__render(session, &diag, GROUT_STREAM_OUT, out);
+        grout_reporter__render(session, &diag, GROUT_STREAM_OUT, out);
         if (finding->count > 1) {
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
@@ -118,11 +118,11 @@ static void list_finding(grout_reporter *report, grout_kernel_id kernel,
 static void add_finding(grout_reporter *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding *finding,
                         grout_text *out) {
-    grout_judgement found = grout_report__judge(report, finding);
+    grout_judgement found = grout_reporter__judge(report, finding);
     uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
                                              GROUT_DIAGS_MAX);
     bool is_silenced = found.severity == GROUT_SEVERITY_OFF;
-    grout_report__count(report, finding, found.severity);
+    grout_reporter__count(report, finding, found.severity);
     if (grout_followers__is_one(report, finding)) {
         report->folded_errors += found.severity == GROUT_SEVERITY_ERROR ? 1u : 0u;
         report->folded_warnings += found.severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
@@ -152,7 +152,7 @@ static bool note_shown(grout_reporter *report, uint64_t identity) {
 /* Whether it stands among the errors: as one, or with its cause. */
 static bool is_among_errors(grout_reporter *report, const grout_finding *finding) {
     const grout_finding *head = grout_followers__is_one(report, finding) ? finding->cause : finding;
-    return grout_report__judge(report, head).severity == GROUT_SEVERITY_ERROR;
+    return grout_reporter__judge(report, head).severity == GROUT_SEVERITY_ERROR;
 }
 
 /* The errors first, so that warnings do not take their room; what follows from a finding stands
@@ -205,7 +205,7 @@ static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
     grout_json__take_kernel(report->json, object);
 }
 
-void grout_report__note_incomplete(grout_reporter *report) {
+void grout_reporter__note_incomplete(grout_reporter *report) {
     struct grout_joined *joined = report->joined;
     report->is_incomplete = true;
     if (joined != NULL) {
@@ -213,13 +213,13 @@ void grout_report__note_incomplete(grout_reporter *report) {
     }
 }
 
-grout_not_begun *grout_report__get_not_begun(grout_reporter *report) {
+grout_not_begun *grout_reporter__get_not_begun(grout_reporter *report) {
     struct grout_joined *joined = report->joined;
     return joined != NULL ? &joined->results[joined->at].not_begun : &report->not_begun;
 }
 
-void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
-                               const grout_outcome *outcome) {
+void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome) {
     GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
     GROUT_ASSERT(!outcome->has_more || outcome->exploration != NULL);
     GROUT_ASSERT(report->json != NULL || !report->session->is_json);
@@ -242,19 +242,19 @@ void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
         report->before[i] += *sums[i] - before[i];
     }
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);
-    grout_report__print_command(report, kernel, outcome, &command);
+    grout_reporter__print_command(report, kernel, outcome, &command);
     const char *again = command.data == NULL ? "" : command.data;
     if (report->json != NULL && !outcome->has_more) {
         add_kernel_facts(report, kernel, outcome, again);
     }
     if (!session->is_json && outcome->checker != NULL) {
         if (has_findings) {
-            grout_report__add_command(&look, "see it again: ", again, &text);
+            grout_reporter__add_command(&look, "see it again: ", again, &text);
         }
         if (has_findings && !outcome->has_more && report->before[0] > 0) {
-            grout_report__print_fix(report, kernel, outcome, &fix);
-            grout_report__add_command(&look, "try repairs: ", fix.data == NULL ? "" : fix.data,
-                                      &text);
+            grout_reporter__print_fix(report, kernel, outcome, &fix);
+            grout_reporter__add_command(&look, "try repairs: ", fix.data == NULL ? "" : fix.data,
+                                        &text);
         }
         if (!session->is_quiet && !outcome->has_more) {
             const grout_finding_counts counts = get_counts(report, outcome);
@@ -309,12 +309,12 @@ static void add_diag(grout_reporter *report, const grout_diag *diag) {
     grout_text text = {0};
     bool is_note = is_use || (report->is_run && !is_error);
     grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
-    grout_report__render(session, diag, stream, &text);
+    grout_reporter__render(session, diag, stream, &text);
     grout_text_add(&text, "%s", session->is_github ? "" : "\n");
     grout_session__flush(session, stream, &text);
 }
 
-void grout_report__add_diags(grout_reporter *report) {
+void grout_reporter__add_diags(grout_reporter *report) {
     grout_diags *diags = report->session->diags;
     uint32_t count = grout_diags_count(diags);
     uint64_t seen = report->diags_seen;
@@ -355,7 +355,7 @@ static bool write_page(grout_reporter *report, const json_t *facts) {
 static void add_own_diags(grout_reporter *report) {
     struct grout_joined *joined = report->joined;
     report->joined = NULL;
-    grout_report__add_diags(report);
+    grout_reporter__add_diags(report);
     report->joined = joined;
 }
 
@@ -376,7 +376,7 @@ static bool print_json(const grout_reporter *report, json_t *facts) {
 /* What is made of the facts: the page, then the answer. */
 static void print_facts(grout_reporter *report) {
     grout_session *session = report->session;
-    const char *verdict = grout_report__get_verdict(report);
+    const char *verdict = grout_reporter__get_verdict(report);
     if (report->not_begun.because != NULL) {
         grout_json__take_not_begun(report->json, grout_not_begun__make_json(&report->not_begun));
     }
@@ -407,8 +407,8 @@ static void say_not_begun(const grout_reporter *report) {
         const grout_load *load = report->not_begun.load;
         const grout_kernel *first =
             grout_module_get_kernel(load->symbolic, report->not_begun.kernels.items[0]);
-        grout_report__annotate(grout_module_get_place(load->symbolic, first->loc), "not-begun",
-                               text, &line);
+        grout_reporter__annotate(grout_module_get_place(load->symbolic, first->loc), "not-begun",
+                                 text, &line);
         grout_session__flush(report->session, GROUT_STREAM_OUT, &line);
     } else {
         grout_session__note(report->session, "%s\n", text);
@@ -416,7 +416,7 @@ static void say_not_begun(const grout_reporter *report) {
     grout_text_free(&words);
 }
 
-void grout_report__finish(grout_reporter *report) {
+void grout_reporter__finish(grout_reporter *report) {
     grout_text text = {0};
     if (report->session->is_verbose) {
         grout_silencer__describe_unused(&report->silencer, &text);

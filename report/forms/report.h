@@ -13,11 +13,11 @@ struct grout_joined;
 struct json_t;
 
 /* Facts of a diagnostic that are no words (mismatch.h). */
-typedef struct grout_report_facts {
+typedef struct grout_reporter_facts {
     const grout_diags *diags; /* whose diagnostic: each size of a sweep has a list */
     uint64_t number;          /* of the diagnostic in it */
     struct json_t *facts;
-} grout_report_facts;
+} grout_reporter_facts;
 
 typedef struct grout_reporter {
     grout_session *session;
@@ -40,7 +40,7 @@ typedef struct grout_reporter {
     grout_lookup shown;        /* identities of the findings of the exploration that is reported */
     grout_followers followers; /* of the run that is reported */
     struct {
-        grout_report_facts *items;
+        grout_reporter_facts *items;
         size_t count, capacity;
     } differences;
     uint64_t before[6];                    /* these six, of its outcomes so far */
@@ -51,32 +51,32 @@ typedef struct grout_reporter {
 } grout_reporter;
 
 /* False without memory. Deinit after finish, or without it. */
-bool grout_report__init(grout_reporter *report, grout_session *session, const grout_load *load,
-                        const grout_bytes *text);
+bool grout_reporter__init(grout_reporter *report, grout_session *session, const grout_load *load,
+                          const grout_bytes *text);
 /* Reads the rules that silence findings, once the file's text is there. False: diagnostics. */
-bool grout_report__read_rules(grout_reporter *report);
-void grout_report__deinit(grout_reporter *report);
+bool grout_reporter__read_rules(grout_reporter *report);
+void grout_reporter__deinit(grout_reporter *report);
 /* The findings and the summary of one kernel's run. */
-void grout_report__add_outcome(grout_reporter *report, grout_kernel_id kernel,
-                               const grout_outcome *outcome);
+void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome);
 /* The session's new diagnostics: why a kernel is invalid, or could not be run. */
-void grout_report__add_diags(grout_reporter *report);
+void grout_reporter__add_diags(grout_reporter *report);
 /* Notes that something is not known: of the size that runs now, if there are several. */
-void grout_report__note_incomplete(grout_reporter *report);
+void grout_reporter__note_incomplete(grout_reporter *report);
 /* Where the kernels are kept that were not begun: of the size that runs now, or of all. */
-grout_not_begun *grout_report__get_not_begun(grout_reporter *report);
+grout_not_begun *grout_reporter__get_not_begun(grout_reporter *report);
 /* Prints what has been kept back: the JSON object. */
-void grout_report__finish(grout_reporter *report);
+void grout_reporter__finish(grout_reporter *report);
 /* "clean", "warning" (there is an error that --severity lowered), "error", "incomplete" or
  * "invalid". */
-const char *grout_report__get_verdict(const grout_reporter *report);
+const char *grout_reporter__get_verdict(const grout_reporter *report);
 
 /* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
-void grout_report__print_command(const grout_reporter *report, grout_kernel_id kernel,
-                                 const grout_outcome *outcome, grout_text *out);
+void grout_reporter__print_command(const grout_reporter *report, grout_kernel_id kernel,
+                                   const grout_outcome *outcome, grout_text *out);
 
 /* Appends the command that tries repairs: "grout fix FILE -D X=4". */
-void grout_report__print_fix(const grout_reporter *report, grout_kernel_id kernel,
-                             const grout_outcome *outcome, grout_text *out);
+void grout_reporter__print_fix(const grout_reporter *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome, grout_text *out);
 
 #endif

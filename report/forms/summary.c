@@ -128,12 +128,12 @@ void grout_summary__add_reach(grout_text *out, const grout_reporter *report,
     grout_text_add(&line, "  not reached: ");
     grout_reach__describe(reach, &line);
     grout_text_add(&line, "\n");
-    grout_report__take_lines(look, &line, out);
+    grout_reporter__take_lines(look, &line, out);
     if (proposal != NULL && grout_given__has_file(report->session->given)) {
-        grout_report__add_call(report, reach->kernel, &command);
+        grout_reporter__add_call(report, reach->kernel, &command);
         grout_text_add(&command, "%s", proposal);
         out->failed |= command.failed;
-        grout_report__add_command(
+        grout_reporter__add_command(
             look, "  to reach more: ", command.data == NULL ? "" : command.data, out);
         grout_text_free(&command);
     }
@@ -175,7 +175,7 @@ void grout_summary__add(const grout_reporter *report, grout_kernel_id kernel,
     add_coverage(&lines, report->load, kernel, outcome);
     add_non_finite(&lines, outcome);
     add_promise(&lines, outcome, has_errors, report->session->is_verbose);
-    grout_report__take_lines(look, &lines, out);
+    grout_reporter__take_lines(look, &lines, out);
     if (!has_errors) {
         grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal, look);
     }

@@ -39,34 +39,36 @@ void grout_summary__add(const grout_reporter *report, grout_kernel_id kernel,
                         const grout_render_options *look, grout_text *out);
 
 /* again.c: appends "grout check FILE --kernel @k". */
-void grout_report__add_call(const grout_reporter *report, grout_kernel_id kernel, grout_text *out);
+void grout_reporter__add_call(const grout_reporter *report, grout_kernel_id kernel,
+                              grout_text *out);
 /* Appends a command after its lead ("see it again: "). A terminal that is too narrow for it gets it
  * in lines that a shell takes as one. */
-void grout_report__add_command(const grout_render_options *look, const char *lead,
-                               const char *command, grout_text *out);
+void grout_reporter__add_command(const grout_render_options *look, const char *lead,
+                                 const char *command, grout_text *out);
 
 /* render.c: a diagnostic in the form of the session: as the terminal of a stream shows it, or as an
  * annotation. */
-void grout_report__render(const grout_session *session, const grout_diag *diag, grout_stream stream,
-                          grout_text *out);
+void grout_reporter__render(const grout_session *session, const grout_diag *diag,
+                            grout_stream stream, grout_text *out);
 /* Appends an annotation of the level error that is no diagnostic. */
-void grout_report__annotate(grout_place place, const char *title, const char *message,
-                            grout_text *out);
+void grout_reporter__annotate(grout_place place, const char *title, const char *message,
+                              grout_text *out);
 /* Appends a line to what was rendered last: to its annotation, if it is one. */
-void grout_report__add_line(const grout_session *session, const char *line, grout_text *out);
+void grout_reporter__add_line(const grout_session *session, const char *line, grout_text *out);
 /* Appends lines of the summary as the terminal has room for them, and frees them. */
-void grout_report__take_lines(const grout_render_options *look, grout_text *lines, grout_text *out);
+void grout_reporter__take_lines(const grout_render_options *look, grout_text *lines,
+                                grout_text *out);
 
 /* What --severity, --werror and the rules that silence make of a finding. */
 typedef struct grout_judgement {
     grout_severity severity;          /* OFF: it is silenced */
     const grout_allowance *allowance; /* by this rule; NULL: by --severity */
 } grout_judgement;
-grout_judgement grout_report__judge(grout_reporter *report, const grout_finding *finding);
+grout_judgement grout_reporter__judge(grout_reporter *report, const grout_finding *finding);
 /* Whether --severity made a warning of an error: no verdict is "clean" then. */
-bool grout_report__is_lowered(const grout_finding *finding, grout_severity severity);
+bool grout_reporter__is_lowered(const grout_finding *finding, grout_severity severity);
 /* Verdict and exit code come from what is counted here, listed or not. */
-void grout_report__count(grout_reporter *report, const grout_finding *finding,
-                         grout_severity severity);
+void grout_reporter__count(grout_reporter *report, const grout_finding *finding,
+                           grout_severity severity);
 
 #endif

@@ -1,4 +1,4 @@
-/* report.c - findings as diagnostics with their notes, and as the fields that JSON shows.
+/* explained.c - findings as diagnostics with their notes, and as the fields that JSON shows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "causes.h"
 #include "explain.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-struct grout_report {
+struct grout_explained {
     grout_finding *findings;
     grout_diag *diags;
     uint32_t *records; /* of each finding: its index */
@@ -20,18 +20,18 @@ struct grout_report {
 
 /* ---- memory ---- */
 
-void grout_report__free(grout_report *report) {
-    if (!report) {
+void grout_explained__free(grout_explained *explained) {
+    if (!explained) {
         return;
     }
-    for (uint32_t i = 0; i < report->count; i++) {
-        grout__free(report->diags[i].notes);
+    for (uint32_t i = 0; i < explained->count; i++) {
+        grout__free(explained->diags[i].notes);
     }
-    grout_strings__free(&report->strings);
-    grout__free(report->findings);
-    grout__free(report->diags);
-    grout__free(report->records);
-    grout__free(report);
+    grout_strings__free(&explained->strings);
+    grout__free(explained->findings);
+    grout__free(explained->diags);
+    grout__free(explained->records);
+    grout__free(explained);
 }
 
 /* ---- one finding ---- */
@@ -332,72 +332,77 @@ static void word_finding(grout_wording *wording) {
 
 /* ---- all of them ---- */
 
-static void count_findings(grout_report *report, const grout_checker *checker,
+static void count_findings(grout_explained *explained, const grout_checker *checker,
                            const grout_listed *list, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const grout_record *record = &checker->memory.findings.records[list[i].record];
         bool is_error = record->severity == GROUT_SEVERITY_ERROR;
-        report->error_count += is_error ? 1 : 0;
-        report->warning_count += is_error ? 0 : 1;
+        explained->error_count += is_error ? 1 : 0;
+        explained->warning_count += is_error ? 0 : 1;
     }
-    report->count = count < checker->max_findings ? count : checker->max_findings;
-    report->dropped = count - report->count;
-    GROUT_ASSERT(report->error_count + report->warning_count == count);
+    explained->count = count < checker->max_findings ? count : checker->max_findings;
+    explained->dropped = count - explained->count;
+    GROUT_ASSERT(explained->error_count + explained->warning_count == count);
 }
 
-grout_report *grout_report__new(const grout_checker *checker) {
-    grout_report *report = grout__new(checker->allocator, 1, sizeof *report);
+grout_explained *grout_explained__new(const grout_checker *checker) {
+    grout_explained *explained = grout__new(checker->allocator, 1, sizeof *explained);
     uint32_t count = 0;
     uint32_t *shown = grout_findings__list(&checker->memory.findings, &count);
     grout_listed *list = shown ? grout_causes__arrange(checker, shown, count) : NULL;
-    bool done = report && list;
+    bool done = explained && list;
     grout__free(shown);
     if (done) {
-        count_findings(report, checker, list, count);
-        report->findings = grout__new(checker->allocator, report->count, sizeof *report->findings);
-        report->diags = grout__new(checker->allocator, report->count, sizeof *report->diags);
-        report->records = grout__new(checker->allocator, report->count, sizeof *report->records);
-        done = report->findings && report->diags && report->records;
-        report->count = done ? report->count : 0;
+        count_findings(explained, checker, list, count);
+        explained->findings =
+            grout__new(checker->allocator, explained->count, sizeof *explained->findings);
+        explained->diags =
+            grout__new(checker->allocator, explained->count, sizeof *explained->diags);
+        explained->records =
+            grout__new(checker->allocator, explained->count, sizeof *explained->records);
+        done = explained->findings && explained->diags && explained->records;
+        explained->count = done ? explained->count : 0;
     }
-    for (uint32_t i = 0; done && i < report->count; i++) {
+    for (uint32_t i = 0; done && i < explained->count; i++) {
         const grout_record *record = &checker->memory.findings.records[list[i].record];
         grout_wording wording = {.checker = checker,
                                  .module = checker->info.module,
                                  .record = record,
                                  .facts = &record->facts,
-                                 .strings = &report->strings,
-                                 .finding = &report->findings[i],
-                                 .diag = &report->diags[i]};
-        report->records[i] = list[i].record;
+                                 .strings = &explained->strings,
+                                 .finding = &explained->findings[i],
+                                 .diag = &explained->diags[i]};
+        explained->records[i] = list[i].record;
         word_finding(&wording);
-        wording.finding->cause = list[i].cause == i ? NULL : &report->findings[list[i].cause];
-        done = !report->strings.has_failed;
+        wording.finding->cause = list[i].cause == i ? NULL : &explained->findings[list[i].cause];
+        done = !explained->strings.has_failed;
     }
     grout__free(list);
     if (!done) {
-        grout_report__free(report);
+        grout_explained__free(explained);
         return NULL;
     }
-    return report;
+    return explained;
 }
 
-uint32_t grout_report__get_count(const grout_report *report) {
-    return report->count;
+uint32_t grout_explained__get_count(const grout_explained *explained) {
+    return explained->count;
 }
 
-const grout_finding *grout_report__get(const grout_report *report, uint32_t index) {
-    return report && index < report->count ? &report->findings[index] : NULL;
+const grout_finding *grout_explained__get(const grout_explained *explained, uint32_t index) {
+    return explained && index < explained->count ? &explained->findings[index] : NULL;
 }
 
-uint32_t grout_report__find_record(const grout_report *report, const grout_finding *finding) {
-    const uintptr_t first = report ? (uintptr_t)report->findings : 0, at = (uintptr_t)finding;
-    const bool is_own =
-        report && at >= first && at < first + (uintptr_t)report->count * sizeof *report->findings;
-    return is_own ? report->records[(at - first) / sizeof *report->findings] : UINT32_MAX;
+uint32_t grout_explained__find_record(const grout_explained *explained,
+                                      const grout_finding *finding) {
+    const uintptr_t first = explained ? (uintptr_t)explained->findings : 0, at = (uintptr_t)finding;
+    const bool is_own = explained && at >= first &&
+                        at < first + (uintptr_t)explained->count * sizeof *explained->findings;
+    return is_own ? explained->records[(at - first) / sizeof *explained->findings] : UINT32_MAX;
 }
 
-grout_report_totals grout_report__get_totals(const grout_report *report) {
-    grout_report_totals totals = {report->error_count, report->warning_count, report->dropped};
+grout_explained_totals grout_explained__get_totals(const grout_explained *explained) {
+    grout_explained_totals totals = {explained->error_count, explained->warning_count,
+                                     explained->dropped};
     return totals;
 }
