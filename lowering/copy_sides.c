@@ -8,14 +8,10 @@
 
 bool grout_copy_sides__fail(const grout_copy_sides *sides, grout_diag_code code, grout_loc_id loc,
                             const char *format, ...) {
-    if (sides->diags != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        grout_diags_add_list(sides->diags, code, grout_module_get_place(sides->module, loc), format,
-                             arguments);
-        va_end(arguments);
-        grout_module_note_callers(sides->module, loc, sides->diags);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)grout_module__refuse_list(sides->module, sides->diags, code, loc, format, arguments);
+    va_end(arguments);
     return false;
 }
 

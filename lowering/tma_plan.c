@@ -68,14 +68,11 @@ static bool fail(planning *plan, grout_diag_code code, const grout_operand *oper
                  const char *format, ...) GROUT_PRINTF(4, 5);
 static bool fail(planning *plan, grout_diag_code code, const grout_operand *operand,
                  const char *format, ...) {
-    if (plan->diags != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        grout_diags_add_list(plan->diags, code, grout_module_get_place(plan->module, operand->loc),
-                             format, arguments);
-        va_end(arguments);
-        grout_module_note_callers(plan->module, operand->loc, plan->diags);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)grout_module__refuse_list(plan->module, plan->diags, code, operand->loc, format,
+                                    arguments);
+    va_end(arguments);
     return false;
 }
 

@@ -5,6 +5,15 @@
 
 #include "module.h"
 
+#include <stdarg.h>
+
+/* callers.c: reports at a place of the module, and where that was called from; nothing if diags is
+ * NULL, and nobody listens. Returns false. */
+bool grout_module__refuse(const grout_module *module, grout_diags *diags, grout_diag_code code,
+                          grout_loc_id loc, const char *format, ...) GROUT_PRINTF(5, 6);
+bool grout_module__refuse_list(const grout_module *module, grout_diags *diags, grout_diag_code code,
+                               grout_loc_id loc, const char *format, va_list arguments);
+
 /* A module being bound. The passes report and go on; ok says whether anybody has reported. */
 /* References, or objects, that view values by .bitcast or .reshape: in the order made, and by
  * value.

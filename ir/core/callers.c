@@ -1,6 +1,8 @@
-/* callers.c - where a place was called from: the frames around it, as notes.
+/* callers.c - diagnostics at a place of a module, with the frames around it as notes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "module.h"
+#include "bound.h"
+
+#include <stdarg.h>
 
 static grout_loc_id get_caller(const grout_module *module, grout_loc_id id) {
     return id != 0 ? grout_module_get_loc(module, id)->parent : 0;
@@ -27,4 +29,22 @@ void grout_module_note_callers(const grout_module *module, grout_loc_id id, grou
             grout_diags_note(diags, place, "called from here");
         }
     }
+}
+
+bool grout_module__refuse_list(const grout_module *module, grout_diags *diags, grout_diag_code code,
+                               grout_loc_id loc, const char *format, va_list arguments) {
+    if (diags != NULL) {
+        grout_diags_add_list(diags, code, grout_module_get_place(module, loc), format, arguments);
+        grout_module_note_callers(module, loc, diags);
+    }
+    return false;
+}
+
+bool grout_module__refuse(const grout_module *module, grout_diags *diags, grout_diag_code code,
+                          grout_loc_id loc, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)grout_module__refuse_list(module, diags, code, loc, format, arguments);
+    va_end(arguments);
+    return false;
 }

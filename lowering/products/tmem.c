@@ -12,25 +12,8 @@
 #include "view_digits.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
 enum { LANES = 128, COLUMN_BITS = 32, SCALE_ROWS_MAX = 256 };
-
-/* Reports what is wrong with an array or a slice, if anybody listens; returns false. */
-static bool fail(const grout_module *module, grout_diags *diags, grout_loc_id loc,
-                 const char *format, ...) GROUT_PRINTF(4, 5);
-static bool fail(const grout_module *module, grout_diags *diags, grout_loc_id loc,
-                 const char *format, ...) {
-    if (diags != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        grout_diags_add_list(diags, GROUT_DIAG_BAD_TMEM, grout_module_get_place(module, loc),
-                             format, arguments);
-        va_end(arguments);
-        grout_module_note_callers(module, loc, diags);
-    }
-    return false;
-}
 
 /* Always false. */
 static bool help(grout_diags *diags, const char *text) {
@@ -94,20 +77,22 @@ static bool check_dtype(const grout_module *module, const grout_object *object,
     const grout_value_text name = grout_value__get_text(module, object->value, "the array");
     if ((info->bits != 8 && info->bits != 16 && info->bits != COLUMN_BITS) ||
         info->class_ == GROUT_CLASS_BOOL) {
-        fail(module, diags, object->loc,
-             "%s has elements of type %s: tensor memory takes numbers of 8, 16 and 32 bits",
-             name.chars, info->text);
+        grout_module__refuse(
+            module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+            "%s has elements of type %s: tensor memory takes numbers of 8, 16 and 32 bits",
+            name.chars, info->text);
         return help(diags, "keep it in smem, or cast it");
     }
     if (object->is_packed && info->bits == COLUMN_BITS) {
-        fail(module, diags, object->loc,
-             "%s is packed, and an element of %s fills a column of 32 bits", name.chars,
-             info->text);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s is packed, and an element of %s fills a column of 32 bits",
+                             name.chars, info->text);
         return help(diags, "leave 'packed' out");
     }
     if (!object->is_packed && info->bits == 8) {
-        fail(module, diags, object->loc,
-             "%s has elements of 8 bits, which lie four in a column of 32 bits", name.chars);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has elements of 8 bits, which lie four in a column of 32 bits",
+                             name.chars);
         return help(diags, "write 'packed' behind the type");
     }
     return true;
@@ -120,17 +105,19 @@ static bool check_columns(const grout_module *module, grout_object_id id, grout_
     const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
     const int64_t whole = (int64_t)get_packing(module, id) * (rows == LANES ? 1 : 2);
     if (columns % whole != 0) {
-        fail(module, diags, object->loc,
-             "%s has %" PRId64 " columns: %" PRId64 " elements of a row share a column of 32 bits, "
-             "or lie beside each other in %" PRId64 " rows",
-             name.chars, columns, whole, rows);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has %" PRId64 " columns: %" PRId64
+                             " elements of a row share a column of 32 bits, "
+                             "or lie beside each other in %" PRId64 " rows",
+                             name.chars, columns, whole, rows);
         return help(diags, "round the columns up: what nobody reads does no harm");
     }
     if (type->rank > 2 && columns / whole % GROUT_TMEM_START_STEP != 0) {
-        fail(module, diags, object->loc,
-             "each slot of %s takes %" PRId64 " columns of 32 bits, and has to take a multiple "
-             "of %d",
-             name.chars, columns / whole, GROUT_TMEM_START_STEP);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "each slot of %s takes %" PRId64
+                             " columns of 32 bits, and has to take a multiple "
+                             "of %d",
+                             name.chars, columns / whole, GROUT_TMEM_START_STEP);
         return help(diags, "make the slots wider, or declare one array for each");
     }
     return true;
@@ -142,32 +129,34 @@ static bool check_scales(const grout_module *module, const grout_object *object,
     const grout_value_text name = grout_value__get_text(module, object->value, "the array");
     const int64_t rows = type->dims[type->rank - 2], columns = type->dims[type->rank - 1];
     if (type->dtype != GROUT_DTYPE_F8E8M0 && type->dtype != GROUT_DTYPE_F8E4M3) {
-        fail(module, diags, object->loc,
-             "%s has scales of type %s: a block has one of f8e8m0 or "
-             "f8e4m3",
-             name.chars, grout_dtype_get_info((grout_dtype)type->dtype)->text);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has scales of type %s: a block has one of f8e8m0 or "
+                             "f8e4m3",
+                             name.chars, grout_dtype_get_info((grout_dtype)type->dtype)->text);
         return help(diags, "f8e8m0 are powers of two; f8e4m3 scale blocks of 16 f4e2m1");
     }
     if (rows % LANES != 0 || rows > SCALE_ROWS_MAX) {
-        fail(module, diags, object->loc,
-             "%s has scales of %" PRId64 " rows: they come in blocks of %d rows, and a product has "
-             "%d or %d",
-             name.chars, rows, LANES, LANES, SCALE_ROWS_MAX);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has scales of %" PRId64
+                             " rows: they come in blocks of %d rows, and a product has "
+                             "%d or %d",
+                             name.chars, rows, LANES, LANES, SCALE_ROWS_MAX);
         return help(diags, "round the rows up: those from N on do not count");
     }
     if (object->is_split && (rows != SCALE_ROWS_MAX || !object->is_collective)) {
-        fail(module, diags, object->loc,
-             "%s is split_scales%s of %" PRId64
-             " rows: those are the scales of b of a pair of CTAs "
-             "with 64 rows each, and have 128 rows for each half of N",
-             name.chars, object->is_collective ? "" : " of one CTA,", rows);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s is split_scales%s of %" PRId64
+                             " rows: those are the scales of b of a pair of CTAs "
+                             "with 64 rows each, and have 128 rows for each half of N",
+                             name.chars, object->is_collective ? "" : " of one CTA,", rows);
         return help(diags,
                     "declare it [256, K / B] split_scales collective; with 128 rows of a, or "
                     "for one CTA, they are 'scales'");
     }
     if (columns % GROUT_TMEM_SCALES_STEP != 0) {
-        fail(module, diags, object->loc,
-             "%s has %" PRId64 " scales in a row: they come four at a time", name.chars, columns);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has %" PRId64 " scales in a row: they come four at a time",
+                             name.chars, columns);
         return help(diags, "take a K that is a multiple of four blocks");
     }
     return true;
@@ -182,11 +171,12 @@ static bool check_metadata(const grout_module *module, const grout_object *objec
         columns % GROUT_TMEM_METADATA_STEP == 0) {
         return true;
     }
-    fail(module, diags, object->loc,
-         "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d, of f32 "
-         "u16[%d, K / 8] and %d",
-         name.chars, grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP, LANES,
-         8 * GROUT_TMEM_METADATA_STEP);
+    grout_module__refuse(
+        module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+        "%s is %s, and metadata is u16[%d, K / 16], with a K that is a multiple of %d, of f32 "
+        "u16[%d, K / 8] and %d",
+        name.chars, grout_type__get_text(type).chars, LANES, 16 * GROUT_TMEM_METADATA_STEP, LANES,
+        8 * GROUT_TMEM_METADATA_STEP);
     return help(diags, "a word has the codes of 16 neighbours along K, 4 bits for each four of "
                        "them");
 }
@@ -196,8 +186,9 @@ bool grout_tmem__check_object(const grout_module *module, grout_object_id id, gr
     const grout_type *type = grout_object_get_type(module, id);
     const grout_value_text name = grout_value__get_text(module, object->value, "the array");
     if (type->rank < 2) {
-        fail(module, diags, object->loc, "%s, %s, has no rows and columns", name.chars,
-             grout_type__get_text(type).chars);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s, %s, has no rows and columns", name.chars,
+                             grout_type__get_text(type).chars);
         return help(diags, "tensor memory holds matrices: declare it [128, N] or [64, N]");
     }
     if (is_table(object)) {
@@ -206,9 +197,10 @@ bool grout_tmem__check_object(const grout_module *module, grout_object_id id, gr
     }
     const int64_t rows = type->dims[type->rank - 2];
     if (rows != LANES && rows != LANES / 2) {
-        fail(module, diags, object->loc,
-             "%s has %" PRId64 " rows, and tensor memory has %d lanes: an array takes %d or %d",
-             name.chars, rows, LANES, LANES, LANES / 2);
+        grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
+                             "%s has %" PRId64
+                             " rows, and tensor memory has %d lanes: an array takes %d or %d",
+                             name.chars, rows, LANES, LANES, LANES / 2);
         return help(diags, "pad the rows to 64 or 128, or keep several arrays");
     }
     return check_dtype(module, object, type, diags) && check_columns(module, id, diags);
@@ -225,10 +217,11 @@ static bool check_rows(const grout_module *module, const grout_operand *operand,
         view->extent[row] == type->dims[row]) {
         return true;
     }
-    fail(module, diags, operand->loc,
-         "of %s, %s, a matrix with all its rows is taken, and only its columns are sliced: each "
-         "warp reaches its own quarter of the lanes",
-         name.chars, grout_type__get_text(type).chars);
+    grout_module__refuse(
+        module, diags, GROUT_DIAG_BAD_TMEM, operand->loc,
+        "of %s, %s, a matrix with all its rows is taken, and only its columns are sliced: each "
+        "warp reaches its own quarter of the lanes",
+        name.chars, grout_type__get_text(type).chars);
     return help(diags, view->rank > 2 ? "index the slots in front, and slice the last dimension: "
                                         "%acc[%slot, :, ds(start, size)]"
                                       : "write %acc[:, ds(start, size)], or load it and work on "
@@ -260,20 +253,22 @@ bool grout_tmem__check_slice(const grout_module *module, const grout_operand *op
     const int64_t packing = get_packing(module, view.object);
     const grout_view_start start = grout_view__get_start(module, &view, column);
     if (view.extent[column] % packing != 0 || !grout_view_start__is_multiple(&start, packing)) {
-        fail(module, diags, operand->loc,
-             "this slice of %s takes %" PRId64 " columns, and start and size have to be multiples "
-             "of %" PRId64 ": so many %s",
-             name.chars, view.extent[column], packing,
-             is_table(grout_module_get_object(module, view.object)) ? "one copy brings"
-                                                                    : "lie in a column of 32 bits");
+        grout_module__refuse(
+            module, diags, GROUT_DIAG_BAD_TMEM, operand->loc,
+            "this slice of %s takes %" PRId64 " columns, and start and size have to be multiples "
+            "of %" PRId64 ": so many %s",
+            name.chars, view.extent[column], packing,
+            is_table(grout_module_get_object(module, view.object)) ? "one copy brings"
+                                                                   : "lie in a column of 32 bits");
         return help(diags, "take whole columns of 32 bits");
     }
     if (type->dims[column - 1] == LANES / 2 &&
         !is_in_half(&start, view.extent[column], type->dims[column])) {
-        fail(module, diags, operand->loc,
-             "this slice of %s, which has 64 rows, may lie in both halves of its %" PRId64
-             " columns: these are in different lanes",
-             name.chars, type->dims[column]);
+        grout_module__refuse(
+            module, diags, GROUT_DIAG_BAD_TMEM, operand->loc,
+            "this slice of %s, which has 64 rows, may lie in both halves of its %" PRId64
+            " columns: these are in different lanes",
+            name.chars, type->dims[column]);
         return help(diags, "take columns of one half, or all of them");
     }
     return true;

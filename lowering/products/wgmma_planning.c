@@ -7,15 +7,11 @@
 
 bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,
                        const grout_operand *operand, const char *format, ...) {
-    if (planning->diags != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        grout_diags_add_list(planning->diags, code,
-                             grout_module_get_place(planning->module, operand->loc), format,
-                             arguments);
-        va_end(arguments);
-        grout_module_note_callers(planning->module, operand->loc, planning->diags);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)grout_module__refuse_list(planning->module, planning->diags, code, operand->loc, format,
+                                    arguments);
+    va_end(arguments);
     return false;
 }
 

@@ -11,10 +11,8 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
                            const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    grout_diags_add_list(binding->diags, code, grout_module_get_place(binding->module, loc), format,
-                         arguments);
+    (void)grout_module__refuse_list(binding->module, binding->diags, code, loc, format, arguments);
     va_end(arguments);
-    grout_module_note_callers(binding->module, loc, binding->diags);
     binding->ok = false;
     return false;
 }

@@ -12,10 +12,9 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
     va_list arguments;
     GROUT_ASSERT(grout_diag_get(code)->stage != GROUT_STAGE_PARSE);
     va_start(arguments, format);
-    grout_diags_add_list(verifying->diags, code, grout_module_get_place(verifying->module, loc),
-                         format, arguments);
+    (void)grout_module__refuse_list(verifying->module, verifying->diags, code, loc, format,
+                                    arguments);
     va_end(arguments);
-    grout_module_note_callers(verifying->module, loc, verifying->diags);
     if (grout_diag_get(code)->severity == GROUT_SEVERITY_ERROR) {
         verifying->ok = false;
     }
