@@ -336,10 +336,10 @@ def write_markdown(path, rows):
     with open(path, "w") as out:
         out.write("# Mutation self-test\n\nEvery synchronising operation of every clean kernel, dropped, moved by one "
                   "or weakened, one at a time. `sync.def` says which operations\nthese are, and which weaker forms "
-                  "they have. Each mutant is a finding, or is proved\nredundant: clean for every "
-                  "schedule, with the same outputs. Where launch control hands out the work no verdict is about\n"
-                  "every schedule: there `tried` means clean under a few, with the same outputs. Written by `make mutation`; a "
-                  "test holds it to the kernels.\n\n"
+                  "they have. Each mutant is a finding, or is proved redundant: clean for every schedule, with the\n"
+                  "same outputs. Where launch control hands out the work no verdict is about every schedule: there "
+                  "`tried` means clean under a few, with\nthe same outputs. Written by `make mutation`; the tests try "
+                  "a share of these each time (`mutation/kernels`).\n\n"
                   "| kernel | mutants | caught | proved redundant | survived |\n|---|---|---|---|---|\n")
         for kernel, results, count in rows:
             out.write("| %s | %d | %d | %d | %d |\n" % (os.path.basename(kernel), len(results),
