@@ -131,13 +131,15 @@ static void change_number(writer *it, grout_span code, size_t at) {
 }
 
 /* "count(2)", "arrivals(2)" */
-static void change_attribute(writer *it, grout_span code, const char *attribute) {
-    size_t at = find(code, attribute), size;
+static void change_attribute(writer *it, grout_span code, const char *word) {
+    const grout_span found = grout_span__find_attribute(code, word);
+    size_t size;
     uint32_t value;
-    if (at == code.size) {
+    if (found.size == 0) {
         return;
     }
-    size_t number = at + strlen(attribute);
+    const size_t at = (size_t)(found.data - code.data);
+    const size_t number = at + strlen(word) + 2; /* after " word(" */
     change_number(it, code, number);
     if (read_number((grout_span){code.data + number, code.size - number}, &size, &value) &&
         number + size < code.size && code.data[number + size] == ')') {
@@ -147,7 +149,7 @@ static void change_attribute(writer *it, grout_span code, const char *attribute)
 
 static void change_numbers(writer *it, grout_span code, const grout_outline_line *line) {
     grout_span rest = line->operands;
-    change_attribute(it, code, " count(");
+    change_attribute(it, code, grout_attr_get_info(GROUT_ATTR_ARRIVE_COUNT)->text);
     while (rest.size > 0) {
         grout_span operand = grout_span__take_operand(&rest);
         if (operand.size > 0 && operand.data[0] >= '0' && operand.data[0] <= '9') {
@@ -186,8 +188,8 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     const grout_outline_line *line = &it->task->outline->items[it->line];
     grout_span code = it->task->outline->lines->items[it->line].code;
     if (line->is_scratch && find(code, "barrier") < code.size) {
-        change_attribute(it, code, " arrivals(");
-        if (find(code, " arrivals(") == code.size) {
+        change_attribute(it, code, "arrivals");
+        if (grout_span__find_attribute(code, "arrivals").size == 0) {
             add_replacement(it, code.size, 0, " arrivals(2)", 1);
         }
         if (it->has_tensor_memory && find(code, ": barrier") < code.size &&
