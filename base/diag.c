@@ -1,6 +1,6 @@
 /* diag.c - the list of diagnostics: codes, places, notes, texts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include "diag_list.h"
 #include "invariant.h"

@@ -7,7 +7,7 @@
 #define GROUT_BASE_DIAG_LIST_H
 
 #include "array.h"
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 #include "shared_text.h"
 
 /* A text that the renderer shows lines of. */

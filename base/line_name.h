@@ -6,7 +6,7 @@
 #ifndef GROUT_BASE_LINE_NAME_H
 #define GROUT_BASE_LINE_NAME_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 /* Adds what stands between the quotes. Quotes, backslashes and controls become '_': NVRTC takes
  * their escapes, and then writes the characters themselves into its PTX. */

@@ -3,7 +3,7 @@
 #ifndef GROUT_BASE_LIST_READER_H
 #define GROUT_BASE_LIST_READER_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <stdbool.h>
 #include <stddef.h>

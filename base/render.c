@@ -1,6 +1,6 @@
 /* render.c - diagnostics as a terminal shows them: the headline, the lines that it speaks of, the
  * rest. SPDX-License-Identifier: Apache-2.0 */
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include "diag_list.h"
 #include "snippet.h"

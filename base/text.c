@@ -1,6 +1,6 @@
 /* text.c - grout_text, a text that grows.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include "array.h"
 #include "invariant.h"

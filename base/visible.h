@@ -7,7 +7,7 @@
 #ifndef GROUT_BASE_VISIBLE_H
 #define GROUT_BASE_VISIBLE_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 enum { GROUT_SHOWN_SIZE = 8 }; /* bytes in place of a piece, with a NUL */
 

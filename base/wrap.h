@@ -6,7 +6,7 @@
 #ifndef GROUT_BASE_WRAP_H
 #define GROUT_BASE_WRAP_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 /* Columns of a text: its characters, a tab as one. */
 size_t grout_wrap__count_columns(const char *text);

@@ -10,7 +10,7 @@
 #ifndef GROUT_FILES_OUTPUT_FILE_H
 #define GROUT_FILES_OUTPUT_FILE_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 /* A piece of what is written; borrowed. */
 typedef struct grout_output_part {

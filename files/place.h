@@ -5,7 +5,7 @@
 #ifndef GROUT_FILES_PLACE_H
 #define GROUT_FILES_PLACE_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <sys/stat.h>
 

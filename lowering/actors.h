@@ -7,7 +7,7 @@
 #ifndef GROUT_LOWERING_ACTORS_H
 #define GROUT_LOWERING_ACTORS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Whose program order it is. */
 typedef struct grout_actor {

@@ -5,7 +5,7 @@
 #ifndef GROUT_LOWERING_BANKS_H
 #define GROUT_LOWERING_BANKS_H
 
-#include "grout/layout.h"
+#include "grout-internal/layout.h"
 
 #define GROUT_BANK_BYTES 4
 

@@ -5,8 +5,8 @@
 #ifndef GROUT_BULK_PLAN_H
 #define GROUT_BULK_PLAN_H
 
-#include "grout/ir.h"
-#include "grout/layout.h"
+#include "grout-internal/ir.h"
+#include "grout-internal/layout.h"
 
 /* A copy of a bound module. */
 typedef struct grout_bulk_sides {

@@ -6,7 +6,7 @@
 #ifndef GROUT_LOWERING_EDGE_TOUCHES_H
 #define GROUT_LOWERING_EDGE_TOUCHES_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /*
  * For each object of the module, 1 if what a thread does with it through the generic proxy may have

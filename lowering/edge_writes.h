@@ -6,7 +6,7 @@
 #ifndef GROUT_LOWERING_EDGE_WRITES_H
 #define GROUT_LOWERING_EDGE_WRITES_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /*
  * Whoever looks at what an engine has written has to have waited for it himself, on a barrier of

@@ -6,7 +6,7 @@
 #ifndef GROUT_LOWERING_EDGES_H
 #define GROUT_LOWERING_EDGES_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /*
  * Which barriers need no order between CTAs, in any launch of a kernel of a bound, verified module:

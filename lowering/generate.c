@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "generate.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include "bound.h"
 #include "float_env.h"

@@ -3,7 +3,7 @@
 #ifndef GROUT_IR_LAYOUT_H
 #define GROUT_IR_LAYOUT_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #define GROUT_PADS_MAX 4 /* paddings of one layout */
 

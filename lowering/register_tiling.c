@@ -10,7 +10,7 @@
 
 #include "list_reader.h"
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "text_lines.h"
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 /* Appends the unified difference, with three lines around each change; nothing if there is none.
  * False without memory. */

@@ -7,7 +7,7 @@
 #include "deadline.h"
 #include "text_lines.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 typedef struct grout_outline_line {
     size_t depth;                /* blocks that are open before it */

@@ -6,7 +6,7 @@
 
 #include "array.h"
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <string.h>
 

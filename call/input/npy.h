@@ -11,7 +11,7 @@
 #include "pulse.h"
 
 #include "grout-internal/interp.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Bytes of a header that grout reads; numpy's own are below 200. */
 #define GROUT_NPY_HEADER_MAX 65536

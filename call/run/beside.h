@@ -3,7 +3,7 @@
 #ifndef GROUT_CALL_BESIDE_H
 #define GROUT_CALL_BESIDE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 #include "lookup.h"
 
 /* The atomics of a module's kernels on arrays that they are given. Zeroed: nothing is noted. */

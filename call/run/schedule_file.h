@@ -19,7 +19,7 @@
 #include "session.h"
 
 #include "grout-internal/interp.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 typedef struct grout_schedule_file {
     char *text; /* the lines, each with a NUL after every word */

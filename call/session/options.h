@@ -3,7 +3,7 @@
 #ifndef GROUT_CALL_OPTIONS_H
 #define GROUT_CALL_OPTIONS_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 typedef enum grout_command {
     GROUT_COMMAND_NONE,

@@ -7,7 +7,7 @@
  */
 #include "options.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include "invariant.h"
 #include "suggest.h"

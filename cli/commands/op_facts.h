@@ -10,7 +10,7 @@
 #ifndef GROUT_CLI_OP_FACTS_H
 #define GROUT_CLI_OP_FACTS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Each appends lines that begin with start. */
 void grout_op_facts__add_effects(grout_effect_row row, const char *start, grout_text *out);

@@ -2,7 +2,7 @@
  * tables. SPDX-License-Identifier: Apache-2.0 */
 #include "pages.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include <string.h>
 

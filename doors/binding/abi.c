@@ -1,5 +1,6 @@
 /* abi.c - what the library was built with: versions, sizes of structs, the order of the tables.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/tables.h"
 #include "grout/grout.h"
 
 #include "hash.h"
@@ -24,21 +25,12 @@ const char *grout_get_version(void) {
     return GROUT_VERSION;
 }
 
-uint32_t grout_abi_get_struct_count(void) {
-    return (uint32_t)(sizeof known_structs / sizeof known_structs[0]);
-}
-
-const char *grout_abi_get_struct_name(uint32_t index) {
-    return index < grout_abi_get_struct_count() ? known_structs[index].name : NULL;
-}
-
-size_t grout_abi_get_size(const char *name) {
-    for (uint32_t i = 0; i < grout_abi_get_struct_count(); i++) {
-        if (strcmp(known_structs[i].name, name) == 0) {
-            return known_structs[i].size;
-        }
+const char *grout_abi_get_struct(uint32_t index, size_t *size_out) {
+    if (index >= sizeof known_structs / sizeof known_structs[0]) {
+        return NULL;
     }
-    return 0;
+    *size_out = known_structs[index].size;
+    return known_structs[index].name;
 }
 
 static uint64_t add_word(uint64_t hash, const char *text) {

@@ -89,10 +89,6 @@ const char *grout_report_get_remarks(const grout_report *report) {
     return get_text(&report->remarks);
 }
 
-size_t grout_report_get_file_count(const grout_report *report) {
-    return report->host.written.count;
-}
-
 const char *grout_report_get_file(const grout_report *report, size_t index, const char **data_out,
                                   size_t *size_out) {
     if (index >= report->host.written.count) {

@@ -3,7 +3,7 @@
 #ifndef GROUT_GPU_TMA_LOOPS_H
 #define GROUT_GPU_TMA_LOOPS_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include "grout-internal/verify.h"
 

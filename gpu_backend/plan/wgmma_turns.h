@@ -9,7 +9,7 @@
 #ifndef GROUT_GPU_WGMMA_TURNS_H
 #define GROUT_GPU_WGMMA_TURNS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #define GROUT_WGMMA_SETS_MAX 4 /* of registers, that the turns of a loop take one after another */
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 typedef struct grout_gpu_error {
     grout_diag_code code; /* GROUT_DIAG_NONE: nothing failed */

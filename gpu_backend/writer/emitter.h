@@ -10,7 +10,7 @@
 #define GROUT_GPU_EMITTER_H
 
 #include "fields.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "plan.h"
 
 #define GROUT_EMIT_ACCESSES_MAX 24

@@ -6,7 +6,7 @@
 #ifndef GROUT_INTERNAL_CLOCKS_H
 #define GROUT_INTERNAL_CLOCKS_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #ifndef GROUT_INTERNAL_COMPARE_H
 #define GROUT_INTERNAL_COMPARE_H
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #ifdef __cplusplus
 extern "C" {

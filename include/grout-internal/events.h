@@ -21,8 +21,8 @@
 #define GROUT_INTERNAL_EVENTS_H
 
 #include "grout-internal/clocks.h"
-#include "grout/diag.h"
-#include "grout/ids.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/spaces.h"
 
 #include <stdbool.h>
 #include <stddef.h>

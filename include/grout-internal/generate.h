@@ -11,7 +11,7 @@
 #ifndef GROUT_GENERATE_H
 #define GROUT_GENERATE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,6 +5,7 @@
 #ifndef GROUT_INTERNAL_GPU_H
 #define GROUT_INTERNAL_GPU_H
 
+#include "grout-internal/text.h"
 #include "grout/launch.h"
 
 #ifdef __cplusplus

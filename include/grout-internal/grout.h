@@ -13,8 +13,10 @@
 #include "grout-internal/generate.h"
 #include "grout-internal/gpu.h"
 #include "grout-internal/interp.h"
+#include "grout-internal/ir.h"
 #include "grout-internal/past.h"
 #include "grout-internal/race.h"
+#include "grout-internal/text.h"
 #include "grout-internal/verify.h"
 #include "grout-internal/xla.h"
 

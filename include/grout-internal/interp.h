@@ -11,7 +11,6 @@
 
 #include "grout-internal/observe.h"
 #include "grout/function.h"
-#include "grout/progress.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #define GROUT_INTERNAL_OBSERVE_H
 
 #include "grout-internal/events.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,7 +15,7 @@
 #ifndef GROUT_REGISTER_LAYOUT_H
 #define GROUT_REGISTER_LAYOUT_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #ifndef GROUT_SINKS_H
 #define GROUT_SINKS_H
 
-#include "grout/diag.h"
-#include "grout/tables.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/tables.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 #ifndef GROUT_VERIFY_H
 #define GROUT_VERIFY_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 #ifndef GROUT_WRITTEN_H
 #define GROUT_WRITTEN_H
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #ifdef __cplusplus
 extern "C" {

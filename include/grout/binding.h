@@ -19,17 +19,14 @@ extern "C" {
 
 /* Raised when a function, a struct or an enumerator changes so that a caller of the older headers
  * goes wrong. New functions alone do not raise it. */
-#define GROUT_ABI_VERSION 1
+#define GROUT_ABI_VERSION 2
 
 /* The GROUT_ABI_VERSION of the library. */
 GROUT_API uint32_t grout_abi_get_version(void);
 /* The version of grout: "0.1.0". */
 GROUT_API const char *grout_get_version(void);
-/* Bytes of a public struct ("grout_array") as the library has it; 0: there is none. */
-GROUT_API size_t grout_abi_get_size(const char *name);
-/* The number of public structs, and the name of one. */
-GROUT_API uint32_t grout_abi_get_struct_count(void);
-GROUT_API const char *grout_abi_get_struct_name(uint32_t index);
+/* The name of a public struct, and its bytes as the library has it. NULL: there are not so many. */
+GROUT_API const char *grout_abi_get_struct(uint32_t index, size_t *size_out);
 /* A number that differs if the words of operations, attributes, choices, element types, spaces,
  * generators and diagnostics, or their order, do: whether enumerators still mean the same. */
 GROUT_API uint64_t grout_abi_get_tables(void);

@@ -16,7 +16,6 @@
 #define GROUT_BUILD_H
 
 #include "grout/ir.h"
-#include "grout/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -164,8 +163,14 @@ GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char 
 GROUT_API bool grout_build_is_word(const char *name);
 
 /* Operands. */
-GROUT_API grout_operand grout_value_operand(grout_value_id value);
-GROUT_API grout_operand grout_expr_operand(grout_expr_id expr);
+static inline grout_operand grout_value_operand(grout_value_id value) {
+    const grout_operand operand = {GROUT_OPERAND_VALUE, value, 0};
+    return operand;
+}
+static inline grout_operand grout_expr_operand(grout_expr_id expr) {
+    const grout_operand operand = {GROUT_OPERAND_EXPR, expr, 0};
+    return operand;
+}
 GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint32_t count,
                                         const grout_build_index *indices);
 /* The same of a reference: '%a[0][:, 8]', '%a.bitcast(f32)[0, :]'. */
@@ -181,9 +186,19 @@ GROUT_API grout_operand grout_build_bitcast_ref(grout_builder *builder, grout_op
                                                 grout_dtype dtype);
 GROUT_API grout_operand grout_build_reshape_ref(grout_builder *builder, grout_operand ref,
                                                 uint32_t rank, const grout_expr_id *dims);
-GROUT_API grout_build_index grout_index_all(void);
-GROUT_API grout_build_index grout_index_at(grout_operand start);
-GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);
+/* One index: ':', an element, and size elements from one on. */
+static inline grout_build_index grout_index_all(void) {
+    const grout_build_index index = {GROUT_INDEX_ALL, {GROUT_OPERAND_NONE, 0, 0}, 0};
+    return index;
+}
+static inline grout_build_index grout_index_at(grout_operand start) {
+    const grout_build_index index = {GROUT_INDEX_AT, start, 0};
+    return index;
+}
+static inline grout_build_index grout_index_slice(grout_operand start, grout_expr_id size) {
+    const grout_build_index index = {GROUT_INDEX_SLICE, start, size};
+    return index;
+}
 /* A name for a value; without one it is %0, %1, ... or nested. Returns the value. */
 GROUT_API grout_value_id grout_build_name(grout_builder *builder, grout_value_id value,
                                           const char *name);

@@ -13,7 +13,6 @@
 
 #include "grout/alloc.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +78,12 @@ typedef struct grout_place {
     uint32_t line, column, length;
 } grout_place;
 
+/* How far something has come that takes its time: what may end it looks at that. */
+typedef struct grout_progress {
+    int64_t ctas_done, ctas_total; /* of a launch; 0 of what has no CTAs */
+    uint64_t steps;
+} grout_progress;
+
 /* One more sentence of a diagnostic, with its place (file NULL: none). */
 typedef struct grout_note {
     grout_severity
@@ -114,24 +119,6 @@ GROUT_API bool grout_diags_add_source(grout_diags *diags, const char *file, cons
                                       size_t size);
 
 /*
- * Adds one diagnostic with the severity of its code; the message is copied, the place's file name
- * too. Past GROUT_DIAGS_MAX the diagnostic is counted and dropped; for an error the newest that is
- * no error is dropped instead, while there is one. Running out of memory is itself recorded
- * (out-of-memory) without needing any. Always returns false, so that a failing function can end
- * with 'return grout_diags_add(...)'.
- */
-GROUT_API bool grout_diags_add(grout_diags *diags, grout_diag_code code, grout_place place,
-                               const char *format, ...) GROUT_PRINTF(4, 5);
-GROUT_API bool grout_diags_add_list(grout_diags *diags, grout_diag_code code, grout_place place,
-                                    const char *format, va_list arguments) GROUT_PRINTF(4, 0);
-/* Adds a note or, with grout_diags_help, a remedy to the newest diagnostic (if it was kept). */
-GROUT_API void grout_diags_note(grout_diags *diags, grout_place place, const char *format, ...)
-    GROUT_PRINTF(3, 4);
-GROUT_API void grout_diags_help(grout_diags *diags, const char *format, ...) GROUT_PRINTF(2, 3);
-/* Records that memory ran out; needs none. Returns false. */
-GROUT_API bool grout_diags_add_oom(grout_diags *diags);
-
-/*
  * Bounds all work that is given the list: reading, binding, verifying, planning, writing CUDA ask
  * why_end now and then, within milliseconds, in the OS thread that works. GROUT_DIAG_NONE goes on.
  * Another code, GROUT_DIAG_TIME_LIMIT or GROUT_DIAG_INTERRUPTED, ends the work: it fails, the list
@@ -144,13 +131,8 @@ GROUT_API void grout_diags_set_why_end(grout_diags *diags,
 
 /* How many are kept, how many came (kept and dropped), and the i-th kept one (borrowed). */
 GROUT_API uint32_t grout_diags_count(const grout_diags *diags);
-GROUT_API uint64_t grout_diags_total(const grout_diags *diags);
 GROUT_API const grout_diag *grout_diags_get(const grout_diags *diags, uint32_t index);
 GROUT_API bool grout_diags_has_errors(const grout_diags *diags);
-/* Whether an error was dropped: those that are kept are then errors too. */
-GROUT_API bool grout_diags_has_dropped_error(const grout_diags *diags);
-/* Changes the severity of the i-th (used for --severity and --werror). */
-GROUT_API void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to);
 
 /* A growing text. Zero-initialise; free it with grout_text_free, which leaves it empty. Failure to
  * grow sets failed, and from then on nothing is added. */
@@ -162,8 +144,6 @@ typedef struct grout_text {
 } grout_text;
 
 /* Add formatted text, or bytes as they are; free the text. */
-GROUT_API void grout_text_add(grout_text *text, const char *format, ...) GROUT_PRINTF(2, 3);
-GROUT_API void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size);
 GROUT_API void grout_text_free(grout_text *text);
 
 /* What grout_text_add_visible leaves as it is. */

@@ -8,7 +8,7 @@
 #ifndef GROUT_EMIT_H
 #define GROUT_EMIT_H
 
-#include "grout/text.h"
+#include "grout/module.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,8 +23,7 @@
 #ifndef GROUT_FUNCTION_H
 #define GROUT_FUNCTION_H
 
-#include "grout/progress.h"
-#include "grout/text.h"
+#include "grout/ir.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,6 +94,18 @@ GROUT_API void grout_externs_free(grout_externs *externs);
  * from any OS thread, also from within one of the functions.
  */
 GROUT_API void grout_externs_stop(grout_externs *externs);
+/* A function that a module calls: the element types of the operands and of the result. */
+typedef struct grout_extern_signature {
+    const char *name; /* borrowed from the module */
+    uint32_t operand_count;
+    grout_dtype operands[GROUT_EXTERN_OPERANDS_MAX];
+    grout_dtype result;
+} grout_extern_signature;
+/* The functions that a bound module calls, in the order of the text; the types are those of the
+ * first call. False: there are not so many. */
+GROUT_API bool grout_externs_find(const grout_module *bound, uint32_t index,
+                                  grout_extern_signature *signature_out);
+
 /* ---- kernels as C functions ------------------------------------------------------------------ */
 
 /* How the calls of a function run, by options: opaque, so that a new option changes no struct. */

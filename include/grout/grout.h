@@ -15,9 +15,10 @@
 #include "grout/function.h"
 #include "grout/ir.h"
 #include "grout/launch.h"
+#include "grout/module.h"
 #include "grout/ptx.h"
 #include "grout/report.h"
-#include "grout/text.h"
+#include "grout/tables.h"
 #include "grout/xla.h"
 
 #define GROUT_VERSION "0.1.0"

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ids.h - the words that the IR and the events of a run share: ids of the parts of a module, memory
- * spaces, runs of bytes. Needs no other header of the IR.
+ * ids.h - ids of the parts of a module, and memory spaces. Needs no other header of the IR.
  */
 #ifndef GROUT_IDS_H
 #define GROUT_IDS_H
-
-#include "grout/spaces.h"
 
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef enum grout_space {
+    GROUT_SPACE_NONE,
+#define GROUT_SPACE(NAME, ...) GROUT_SPACE_##NAME,
+#include "grout/spaces.def"
+    GROUT_SPACE_COUNT
+} grout_space;
 
 /* Indices into the tables of a module (ir.h); 0 is 'none' in each of them. */
 typedef uint32_t grout_string_id;
@@ -28,14 +32,6 @@ typedef uint32_t grout_const_id;
 typedef uint32_t grout_trivia_id;
 typedef uint32_t grout_init_id;
 typedef uint32_t grout_launch_id;
-
-/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
-typedef struct grout_run {
-    int64_t base;
-    int64_t stride; /* 0 when count is 1 */
-    int64_t count;
-    int64_t length;
-} grout_run;
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 #define GROUT_PTX_H
 
 #include "grout/diag.h"
-#include "grout/progress.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,15 +19,6 @@ extern "C" {
 /* A parsed text of PTX. */
 typedef struct grout_ptx_module grout_ptx_module;
 
-/*
- * Parses a text, or returns NULL with up to GROUT_DIAGS_MAX reasons, each with its place:
- * ptx-syntax where it is no PTX, ptx-unsupported where it is PTX that the parser does not know. The
- * text is borrowed for the call and copied; file is its name in diagnostics. No input, however
- * broken, crashes, hangs or leaks. Free with grout_ptx_module_free.
- */
-GROUT_API grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
-                                            grout_diags *diags);
-
 /* What bounds the parsing of a text. Zeroed: nothing does. */
 typedef struct grout_ptx_bounds {
     const grout_allocator *allocator; /* of the module (alloc.h); NULL: libc */
@@ -39,11 +29,23 @@ typedef struct grout_ptx_bounds {
     void *payload;
 } grout_ptx_bounds;
 
-/* The same within bounds, which are borrowed for the call; the allocator for the life of the
- * module. NULL also with out-of-memory, where the limit is reached, and with interrupted. */
+/*
+ * Parses a text, or returns NULL with up to GROUT_DIAGS_MAX reasons, each with its place:
+ * ptx-syntax where it is no PTX, ptx-unsupported where it is PTX that the parser does not know. The
+ * text is borrowed for the call and copied; file is its name in diagnostics. No input, however
+ * broken, crashes, hangs or leaks. Free with grout_ptx_module_free.
+ * bounds are borrowed for the call, the allocator for the life of the module; NULL: nothing bounds
+ * the parsing. NULL is the result also with out-of-memory, where the limit is reached, and with
+ * interrupted.
+ */
 GROUT_API grout_ptx_module *grout_ptx_parse_within(const char *file, const char *text, size_t size,
                                                    const grout_ptx_bounds *bounds,
                                                    grout_diags *diags);
+/* The same without bounds. */
+static inline grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
+                                                grout_diags *diags) {
+    return grout_ptx_parse_within(file, text, size, NULL, diags);
+}
 GROUT_API void grout_ptx_module_free(grout_ptx_module *module);
 
 /*
@@ -52,13 +54,9 @@ GROUT_API void grout_ptx_module_free(grout_ptx_module *module);
  */
 GROUT_API void grout_ptx_module_print(const grout_ptx_module *module, grout_text *out);
 
-/* How many entries with a body the module has, and the name of the i-th (borrowed from the
- * module); NULL: there are not so many. */
-GROUT_API uint32_t grout_ptx_module_get_entry_count(const grout_ptx_module *module);
+/* The name of the i-th entry with a body, borrowed from the module; NULL: there are not so many. */
 GROUT_API const char *grout_ptx_module_get_entry_name(const grout_ptx_module *module,
                                                       uint32_t index);
-/* How many instructions the module has, those of its functions too. */
-GROUT_API uint32_t grout_ptx_module_get_instruction_count(const grout_ptx_module *module);
 
 /* ---- running ---------------------------------------------------------------------------------
  */

@@ -34,9 +34,8 @@ GROUT_API bool grout_report_print(grout_report *report, grout_report_form form, 
 /* Remarks beside the report, as the command writes them to stderr: lines, or "". */
 GROUT_API const char *grout_report_get_remarks(const grout_report *report);
 
-/* The files that the options asked for: schedules. */
-GROUT_API size_t grout_report_get_file_count(const grout_report *report);
-/* The name of one, with its bytes; NULL: there is none of this index. */
+/* The files that the options asked for, schedules: the name of one, with its bytes; NULL: there are
+ * not so many. */
 GROUT_API const char *grout_report_get_file(const grout_report *report, size_t index,
                                             const char **data_out, size_t *size_out);
 

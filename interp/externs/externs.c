@@ -139,3 +139,24 @@ const grout_extern *grout_externs_get(const grout_externs *externs, uint32_t *co
     *count_out = externs->count;
     return externs->items;
 }
+
+bool grout_externs_find(const grout_module *bound, uint32_t index,
+                        grout_extern_signature *signature_out) {
+    grout_op_id ops[GROUT_EXTERNS_MAX];
+    if (index >= grout_module_find_externs(bound, ops)) {
+        return false;
+    }
+    const grout_op *op = grout_module_get_op(bound, ops[index]);
+    const uint32_t texts = grout_op_count_texts(op);
+    GROUT_ASSERT(op->operand_count - texts <= GROUT_EXTERN_OPERANDS_MAX);
+    *signature_out = (grout_extern_signature){
+        .name = grout_op_get_extern_name(bound, op),
+        .operand_count = op->operand_count - texts,
+        .result = (grout_dtype)grout_module_get_type(bound, op->first_result)->dtype};
+    for (uint32_t k = texts; k < op->operand_count; k++) {
+        const grout_operand *operand = grout_module_get_operand(bound, op, k);
+        signature_out->operands[k - texts] =
+            (grout_dtype)grout_module_get_operand_type(bound, operand).dtype;
+    }
+    return true;
+}

@@ -6,7 +6,7 @@
 #ifndef GROUT_FUNCTIONS_SIGNATURE_H
 #define GROUT_FUNCTIONS_SIGNATURE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #include <ffi.h>
 

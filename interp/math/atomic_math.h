@@ -7,7 +7,7 @@
 #ifndef GROUT_INTERP_ATOMIC_MATH_H
 #define GROUT_INTERP_ATOMIC_MATH_H
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 /*
  * Combines count elements with as many values, one after another; the two may not overlap. Integers

@@ -8,7 +8,7 @@
 #ifndef GROUT_INTERP_LOOPS_H
 #define GROUT_INTERP_LOOPS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* An elementwise loop over count elements; unused operands are not read. */
 typedef void grout_loop(void *result, const void *a, const void *b, const void *c, int64_t count);

@@ -8,7 +8,7 @@
 #include "convert.h"
 
 #include "grout/num.h"
-#include "grout/type.h"
+#include "grout-internal/type.h"
 
 #include <string.h>
 

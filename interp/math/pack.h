@@ -7,7 +7,7 @@
 #ifndef GROUT_INTERP_PACK_H
 #define GROUT_INTERP_PACK_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #define GROUT_PACK_CHUNK 16 /* bytes that lie together whatever the swizzle */
 #define GROUT_PACK_BLOCK 8

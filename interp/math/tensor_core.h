@@ -17,7 +17,7 @@
 #ifndef GROUT_INTERP_TENSOR_CORE_H
 #define GROUT_INTERP_TENSOR_CORE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef GROUT_INTERP_WRAPS_H
 #define GROUT_INTERP_WRAPS_H
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 /* The RESULT column; NONE: the op has no line. */
 typedef enum grout_wrap_result {

@@ -6,26 +6,6 @@
 
 /* ---- values and operands --------------------------------------------------------------------- */
 
-grout_operand grout_value_operand(grout_value_id value) {
-    return (grout_operand){.kind = GROUT_OPERAND_VALUE, .id = value};
-}
-
-grout_operand grout_expr_operand(grout_expr_id expr) {
-    return (grout_operand){.kind = GROUT_OPERAND_EXPR, .id = expr};
-}
-
-grout_build_index grout_index_all(void) {
-    return (grout_build_index){.kind = GROUT_INDEX_ALL};
-}
-
-grout_build_index grout_index_at(grout_operand start) {
-    return (grout_build_index){.kind = GROUT_INDEX_AT, .start = start};
-}
-
-grout_build_index grout_index_slice(grout_operand start, grout_expr_id size) {
-    return (grout_build_index){.kind = GROUT_INDEX_SLICE, .start = start, .size = size};
-}
-
 static bool check_value(grout_builder *b, grout_value_id value) {
     return (value != 0 && value < b->module->values.count) ||
            grout_builder__error(b, "there is no value %u", (unsigned)value);

@@ -1,6 +1,6 @@
 /* arch.c - the hardware that kernels are for.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include <stddef.h>
 #include <string.h>

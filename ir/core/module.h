@@ -4,7 +4,7 @@
 #define GROUT_IR_MODULE_H
 
 #include "array.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 #include "invariant.h"
 #include "lookup.h"
 #include "shared_text.h"

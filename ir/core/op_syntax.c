@@ -1,6 +1,6 @@
 /* op_syntax.c - how an operation is written, in words.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include <string.h>
 

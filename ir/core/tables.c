@@ -1,6 +1,6 @@
 /* tables.c - the .def tables as data, and lookups by name.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #include <string.h>
 
@@ -46,7 +46,8 @@ _Static_assert(GROUT_ATTR_COUNT <= 64, "a set of attributes is a uint64_t");
         .syntax = syntax_##FORM, .attrs = ATTR_BITS ATTRS, .form = GROUT_FORM_##FORM,    \
         .shape = shape_##FORM, .rule = rule_##FORM, .types = GROUT_TYPES_##TYPES,        \
         .effect_row = GROUT_EFFECT_ROW_##EFFECTS, .results = results_##FORM,             \
-        .update = GROUT_UPDATE_##UPDATE, .ulp = ULP, .typed = typed_##FORM != 0          \
+        .update = GROUT_UPDATE_##UPDATE, .ulp = ULP, .typed = typed_##FORM != 0,         \
+        .makes_descriptor = (int)rule_##FORM == (int)GROUT_RULE_DESCRIPTOR               \
     }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {

@@ -3,7 +3,7 @@
 #ifndef GROUT_IR_TYPE_H
 #define GROUT_IR_TYPE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Room for the text of any type: eight 19-digit dimensions and the words around them. */
 typedef struct grout_type_text {

@@ -3,7 +3,7 @@
 #ifndef GROUT_IR_VIEW_DIGITS_H
 #define GROUT_IR_VIEW_DIGITS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Where a dimension of a view starts: at known plus a multiple of divisor that only the run tells;
  * divisor 0: at known. */

@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "diag_list.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "suggest.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "suggest.h"
 
 #include <string.h>

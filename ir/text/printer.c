@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "printer.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <string.h>

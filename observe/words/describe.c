@@ -5,7 +5,7 @@
  */
 #include "grout-internal/observe.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 

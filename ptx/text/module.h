@@ -4,7 +4,8 @@
 #define GROUT_PTX_TEXT_MODULE_H
 
 #include "array.h"
-#include "grout/ptx.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/ptx_counts.h"
 #include "limited.h"
 #include "words.h"
 

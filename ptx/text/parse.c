@@ -509,8 +509,3 @@ grout_ptx_module *grout_ptx_parse_within(const char *file, const char *text, siz
     }
     return parser.module;
 }
-
-grout_ptx_module *grout_ptx_parse(const char *file, const char *text, size_t size,
-                                  grout_diags *diags) {
-    return grout_ptx_parse_within(file, text, size, NULL, diags);
-}

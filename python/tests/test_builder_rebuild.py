@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operation, with its attributes and references, through the builder: the kernels of the repository, parsed,
 built again and compared."""
+import functools
 import pathlib
 
 import grout
@@ -8,6 +9,7 @@ from grout._arrays import dtype_text
 from grout._library import ffi, lib, text_of
 from grout.builder import Builder, Expr, Object, Ref, Value, ds
 from grout.builder._operations import TABLE
+from grout.builder._values import value_operand
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/ops", "tests/differential", "tests/differential/ptx", "kernels")
@@ -18,8 +20,8 @@ def enum_text(kind, value, prefix):
 
 
 def list_attrs(module, op):
-    bits = lib.grout_op_get_attr_bits(module, op)
-    return [lib.grout_module_find_attr(module, op, attr) for attr in range(lib.GROUT_ATTR_COUNT) if bits >> attr & 1]
+    found = [lib.grout_module_find_attr(module, op, attr) for attr in range(lib.GROUT_ATTR_COUNT)]
+    return [attr for attr in found if attr != ffi.NULL]
 
 
 class Rebuilding:
@@ -80,7 +82,7 @@ class Rebuilding:
         ref = lib.grout_module_get_ref(self.m, operand.id)
         made = self.values[ref.base]
         if isinstance(made, Value):
-            made = Ref(self.b, lib.grout_value_operand(made.id), made.id)
+            made = Ref(self.b, value_operand(made.id), made.id)
         for i in range(ref.step_count):
             made = self.step(made, lib.grout_module_get_ref_step(self.m, ref, i))
         return made
@@ -126,7 +128,7 @@ class Rebuilding:
     def plain(self, op, text):
         operands = self.operands(op)
         if op.box:
-            operands[0] = self.step(Ref(self.b, lib.grout_value_operand(operands[0].id), operands[0].id),
+            operands[0] = self.step(Ref(self.b, value_operand(operands[0].id), operands[0].id),
                                     lib.grout_module_get_box(self.m, op))
         type_ = lib.grout_module_get_written_type(self.m, op)
         kind = {}
@@ -204,7 +206,7 @@ class Rebuilding:
         leaves = enum_text("grout_cluster_exit", it.cluster_exit, "GROUT_CLUSTER_EXIT_")
         with self.b.kernel(self.string(it.name), **axes, cluster_exit=None if leaves == "unwritten" else leaves,
                            auto_fence=it.auto_fence if it.has_auto_fence else None,
-                           arch=ffi.string(lib.grout_arch_get_text(it.arch)).decode() if it.has_arch else None,
+                           arch=enum_text("grout_arch", it.arch, "GROUT_ARCH_") if it.has_arch else None,
                            partition_warps=list(it.partition_warps)[:it.partition_count]):
             for i in range(it.param_count):
                 self.param(lib.grout_module_get_param(self.m, it, i))
@@ -230,11 +232,22 @@ class Rebuilding:
         return self.b.finish()
 
 
+def walk(m, block):
+    """The operations of a block, and of those in it."""
+    at = lib.grout_module_get_block(m, block).first
+    while at:
+        op = lib.grout_module_get_op(m, at)
+        yield op
+        for inner in range(op.block_count):
+            yield from walk(m, op.first_block + inner)
+        at = op.next
+
+
 def list_ops(module):
     """What stands in it, op by op: name, attributes, kinds of operands."""
     found, m = [], module._symbolic
-    for number in range(1, lib.grout_module_get_op_count(m)):
-        op = lib.grout_module_get_op(m, number)
+    kernels = map(functools.partial(lib.grout_module_get_kernel, m), range(1, lib.grout_module_get_kernel_count(m)))
+    for op in (op for kernel in kernels for op in walk(m, kernel.body)):
         attrs = [(attr.attr, attr.choice, attr.axes, attr.dims, attr.range_count)
                  for attr in list_attrs(m, op)]
         kinds = [lib.grout_module_get_operand(m, op, i).kind for i in range(op.operand_count)]

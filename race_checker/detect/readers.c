@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "readers.h"
 
-#include "grout/spaces.h"
+#include "grout-internal/spaces.h"
 
 /* Whether the cluster of the access has ended. */
 static bool has_ended(const grout_rules *rules, uint32_t cluster) {

@@ -3,7 +3,7 @@
 #include "rules.h"
 
 #include "grout-internal/facts.h"
-#include "grout/spaces.h"
+#include "grout-internal/spaces.h"
 
 #include "invariant.h"
 #include "readers.h"

@@ -11,7 +11,7 @@
 #include "sentences.h"
 #include "statement.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 typedef struct grout_deadlock {
     grout_checker *checker;

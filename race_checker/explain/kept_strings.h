@@ -7,7 +7,7 @@
 #ifndef GROUT_RACE_CHECKER_KEPT_STRINGS_H
 #define GROUT_RACE_CHECKER_KEPT_STRINGS_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 #ifndef GROUT_RACE_CHECKER_SENTENCES_H
 #define GROUT_RACE_CHECKER_SENTENCES_H
 
-#include "grout/diag.h"
-#include "grout/text.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include "sentences.h"
 
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

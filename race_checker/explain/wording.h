@@ -11,7 +11,7 @@
 #include "sentences.h"
 #include "statement.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 enum { GROUT_REPORT_NOTES_MAX = 64 };
 

@@ -15,7 +15,7 @@
 #include "state.h"
 
 #include "grout-internal/events.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* Some bytes of an object as a box of its elements. */
 typedef struct grout_box {

@@ -11,7 +11,7 @@
 
 #include "array.h"
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* What is known of a cluster's counters. */
 typedef struct grout_release_part {

@@ -7,7 +7,7 @@
 #define GROUT_RACE_CHECKER_ORIGIN_H
 
 #include "grout-internal/events.h"
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* The op's place in the source; 0 for op 0. */
 grout_loc_id grout_origin__get_loc(const grout_module *module, const grout_origin *origin);

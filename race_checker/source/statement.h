@@ -9,7 +9,7 @@
 #ifndef GROUT_RACE_CHECKER_STATEMENT_H
 #define GROUT_RACE_CHECKER_STATEMENT_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* A line to insert at. */
 typedef struct grout_spot {

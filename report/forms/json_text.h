@@ -3,7 +3,7 @@
 #ifndef GROUT_REPORT_JSON_TEXT_H
 #define GROUT_REPORT_JSON_TEXT_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 struct json_t;
 

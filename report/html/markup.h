@@ -3,7 +3,7 @@
 #ifndef GROUT_REPORT_MARKUP_H
 #define GROUT_REPORT_MARKUP_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 struct json_t;
 

@@ -3,7 +3,7 @@
 #include "markup.h"
 #include "view.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  * judge. A file that does not parse, bind or verify gives {"file": .., "error": ..}.
  */
 #include "grout-internal/verify.h"
-#include "grout/ir.h"
-#include "grout/text.h"
+#include "grout-internal/ir.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
  * verify; the first that does not ends the program with the reason.
  */
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "edges.h"
 
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

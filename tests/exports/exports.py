@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Lower it when functions go: it never rises without a reason in the commit.
-MOST = 335
+MOST = 180
 NAME = re.compile(r"\b(grout_\w+)\s*\(")
 
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/fuzz.h"
 
+#include "grout-internal/ptx_counts.h"
 #include "ptx_launch.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <stdio.h>

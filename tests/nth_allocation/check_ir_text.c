@@ -1,7 +1,7 @@
 /* check_ir_text.c - parse, print and build with the n-th allocation failing, for every n.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "ir/core/module.h"
 #include "tests/unit/ir/build/build_sample.h"
 

@@ -5,7 +5,7 @@
 #include "grout-internal/equal.h"
 #include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

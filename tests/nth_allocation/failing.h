@@ -8,7 +8,7 @@
 #ifndef GROUT_TESTS_FAILING_H
 #define GROUT_TESTS_FAILING_H
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <stdbool.h>
 #include <stdint.h>

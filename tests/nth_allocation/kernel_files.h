@@ -6,7 +6,7 @@
 #define GROUT_TESTS_KERNEL_FILES_H
 
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #ifndef GROUT_TESTS_RANDOM_CELLS_H
 #define GROUT_TESTS_RANDOM_CELLS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #define CELLS_MAX 4096
 

@@ -22,7 +22,7 @@
 #include "grout-internal/interp.h"
 #include "grout-internal/race.h"
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef GROUT_TESTS_RANDOM_DRAW_H
 #define GROUT_TESTS_RANDOM_DRAW_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 typedef struct draw {
     uint64_t state; /* of the generator */

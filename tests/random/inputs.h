@@ -4,7 +4,7 @@
 #ifndef GROUT_TESTS_RANDOM_INPUTS_H
 #define GROUT_TESTS_RANDOM_INPUTS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /*
  * The bits of element at of a parameter. The first letter of its name says what is drawn: 'w'

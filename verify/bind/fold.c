@@ -3,7 +3,7 @@
 #include "bound.h"
 
 #include "alloc.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "invariant.h"
 #include "type.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include "alloc.h"
 #include "goes_on.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 /* How an operation uses its barrier. */
 typedef struct barrier_use {

@@ -4,7 +4,7 @@
 
 #include "grout-internal/register_layout.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <inttypes.h>
 

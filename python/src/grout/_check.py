@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import typing
 
@@ -55,10 +56,11 @@ class Found:
         """What the options asked for: schedules by their names."""
         found: typing.Dict[str, bytes] = {}
         data, size = ffi.new("const char **"), ffi.new("size_t *")
-        for index in range(lib.grout_report_get_file_count(self._pointer)):
-            name = text_of(lib.grout_report_get_file(self._pointer, index, data, size))
-            found[name] = ffi.buffer(data[0], size[0])[:]
-        return found
+        for index in itertools.count():
+            name = lib.grout_report_get_file(self._pointer, index, data, size)
+            if name == ffi.NULL:
+                return found
+            found[text_of(name)] = ffi.buffer(data[0], size[0])[:]
 
     @property
     def repaired(self) -> str:

@@ -2,12 +2,11 @@
 """Functions of Python that kernels call: extern_elementwise, and what inline_ptx names for the CPU."""
 from __future__ import annotations
 
+import itertools
 import typing
 
 from ._library import ffi, lib, text_of
 from ._watch import Watch, enter_callback
-
-EXTERNS_MAX = 64  # GROUT_EXTERNS_MAX
 
 
 def _make_reader(dtype: int) -> typing.Callable[[object], object]:
@@ -36,13 +35,11 @@ def _make_writer(dtype: int) -> typing.Callable[[typing.Any, object], None]:
     return write
 
 
-def _make_call(bound, op, function, watch: Watch):
+def _make_call(signature, function, watch: Watch):
     """The callback for one function, with the element types of its first call in the text. Once the run has ended, by
     what a callback of it raised, the function is called no more."""
-    texts = lib.grout_op_count_texts(op)
-    readers = [_make_reader(lib.grout_module_get_operand_type(
-        bound, lib.grout_module_get_operand(bound, op, k)).dtype) for k in range(texts, op.operand_count)]
-    write = _make_writer(lib.grout_module_get_type(bound, op.first_result).dtype)
+    readers = [_make_reader(signature.operands[k]) for k in range(signature.operand_count)]
+    write = _make_writer(signature.result)
     # An element of four bits that a function is given has a byte, as every element in registers.
 
     def call(_, arguments, result) -> bool:
@@ -57,15 +54,14 @@ def _make_call(bound, op, function, watch: Watch):
 
 def make_externs(bound, functions: typing.Mapping[str, typing.Callable], watch: Watch):
     """The functions that the module calls and that are given, in C; what keeps them alive; their number."""
-    ops = ffi.new("grout_op_id[]", EXTERNS_MAX)
-    count = lib.grout_module_find_externs(bound, ops)
-    array, keep, used = ffi.new("grout_extern[]", max(count, 1)), [], 0
-    for op in (lib.grout_module_get_op(bound, ops[i]) for i in range(count)):
-        name = lib.grout_op_get_extern_name(bound, op)
-        function = functions.get(text_of(name))
+    signature, keep = ffi.new("grout_extern_signature *"), []
+    for index in itertools.count():
+        if not lib.grout_externs_find(bound, index, signature):
+            break
+        function = functions.get(text_of(signature.name))
         if function is not None:
-            call = _make_call(bound, op, function, watch)
-            keep.append(call)
-            array[used].name, array[used].call = name, call
-            used += 1
-    return array, keep, used
+            keep.append((signature.name, _make_call(signature, function, watch)))
+    array = ffi.new("grout_extern[]", max(len(keep), 1))
+    for number, (name, call) in enumerate(keep):
+        array[number].name, array[number].call = name, call
+    return array, keep, len(keep)

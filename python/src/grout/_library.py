@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library, opened once, and whether it is the one that the declarations were made for."""
+import itertools
 import os
 import pathlib
 
@@ -11,6 +12,16 @@ NATIVE = pathlib.Path(__file__).parent / "_native"
 PATH = os.environ.get("GROUT_LIBRARY") or str(NATIVE / "libgrout.so")
 
 
+def list_structs(library):
+    """The public structs of the library, with their bytes."""
+    size = ffi.new("size_t *")
+    for index in itertools.count():
+        name = library.grout_abi_get_struct(index, size)
+        if name == ffi.NULL:
+            return
+        yield ffi.string(name).decode(), size[0]
+
+
 def _find_difference(library):
     """What the library has otherwise than the declarations; None: nothing."""
     if library.grout_abi_get_version() != _build.ABI_VERSION:
@@ -18,9 +29,7 @@ def _find_difference(library):
     if library.grout_abi_get_tables() != _build.TABLES:
         return "its tables of operations differ"
     types = set(ffi.list_types()[0])
-    for index in range(library.grout_abi_get_struct_count()):
-        name = ffi.string(library.grout_abi_get_struct_name(index)).decode()
-        size = library.grout_abi_get_size(name.encode())
+    for name, size in list_structs(library):
         if name in types and ffi.sizeof(name) != size:
             return f"its {name} has {size} bytes, not {ffi.sizeof(name)}"
     return None

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import typing
 
@@ -306,6 +307,14 @@ class Entry:
         return stats
 
 
+def _list_entries(module) -> typing.Iterator[str]:
+    for index in itertools.count():
+        name = lib.grout_ptx_module_get_entry_name(module, index)
+        if name == ffi.NULL:
+            return
+        yield text_of(name)
+
+
 class Module:
     """A text of PTX: module["k"] is an entry. str() is the text with numbers for names."""
 
@@ -323,9 +332,7 @@ class Module:
             diags.fail(KernelError)
         self.name = name
         self.pointer = ffi.gc(module, lib.grout_ptx_module_free)
-        names = [text_of(lib.grout_ptx_module_get_entry_name(module, index))
-                 for index in range(lib.grout_ptx_module_get_entry_count(module))]
-        self.entries: typing.Dict[str, Entry] = {entry: Entry(self, entry) for entry in names}
+        self.entries: typing.Dict[str, Entry] = {entry: Entry(self, entry) for entry in _list_entries(module)}
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self.entries:

@@ -13,7 +13,7 @@
 #include "grout-internal/generate.h"
 #include "grout-internal/gpu.h"
 #include "grout-internal/interp.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

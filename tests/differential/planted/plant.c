@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/differential/planted/plant.h"
 
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <assert.h>
 #include <stdlib.h>

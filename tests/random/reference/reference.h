@@ -7,7 +7,7 @@
 #ifndef GROUT_TESTS_RANDOM_REFERENCE_H
 #define GROUT_TESTS_RANDOM_REFERENCE_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 /* A number and how far the kernel's own, rounded step by step, may be from it; INFINITY: anything
  * (NaN and infinities, or a comparison that rounding decides). */

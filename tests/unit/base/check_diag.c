@@ -1,6 +1,6 @@
 /* check_diag.c - the list of diagnostics and their rendering, byte for byte.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/diag.h"
+#include "grout-internal/diagnose.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -161,13 +161,11 @@ START_TEST(test_explore_hands_out_schedules) {
     ck_assert(grout_check_set(check, "explore", NULL, diags));
     grout_report *report = run(check, "error");
     ck_assert(has(report, GROUT_REPORT_JSON, "\"schedules_explored\""));
-    ck_assert_uint_ge(grout_report_get_file_count(report), 1);
     const char *data;
     size_t size;
     const char *name = grout_report_get_file(report, 0, &data, &size);
     ck_assert_str_eq(name, "sync.schedule");
-    ck_assert_ptr_null(
-        grout_report_get_file(report, grout_report_get_file_count(report), &data, &size));
+    ck_assert_ptr_null(grout_report_get_file(report, 1, &data, &size));
     /* and one replays what it shows */
     grout_check *again = make(depends_on_schedule);
     name = grout_report_get_file(report, 0, &data, &size);

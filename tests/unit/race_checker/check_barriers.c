@@ -8,7 +8,7 @@
  * not in fails the test. Findings come out as "code line[/line]", in order, joined by commas.
  */
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

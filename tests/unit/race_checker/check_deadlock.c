@@ -5,7 +5,7 @@
 #include "race_checker/source/statement.h"
 
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "race_checker/findings/finding.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

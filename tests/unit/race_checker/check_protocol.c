@@ -11,7 +11,7 @@
 #include "in_place_order.h"
 
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

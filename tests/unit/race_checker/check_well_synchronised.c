@@ -4,7 +4,7 @@
  * unless the row says none. SPDX-License-Identifier: Apache-2.0
  */
 #include "grout-internal/race.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

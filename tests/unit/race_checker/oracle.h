@@ -8,7 +8,7 @@
 #include "race_checker/detect/rules.h"
 #include "tests/unit/support/often.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "race_checker/detect/rules.h"
 
-#include "grout/tables.h"
+#include "grout-internal/tables.h"
 
 enum { CTAS = 2, COUNTERS = CTAS * (7 * 2 + 3 * 2 + 2 * 2), NUMBER = 5 };
 

@@ -16,7 +16,7 @@
 #ifndef GROUT_TESTS_WAIT_QUESTIONS_H
 #define GROUT_TESTS_WAIT_QUESTIONS_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #define OBJECT(NAME) (1u << GROUT_SYNC_OBJECT_##NAME)
 #define MODE(NAME)   (1u << GROUT_SYNC_MODE_##NAME)

@@ -4,7 +4,7 @@
 #define GROUT_TESTS_BIND_TEXT_H
 
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdio.h>

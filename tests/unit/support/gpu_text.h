@@ -6,7 +6,7 @@
 #define GROUT_TEST_GPU_TEXT_H
 
 #include "grout-internal/gpu.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <dirent.h>

@@ -8,7 +8,7 @@
 
 #include "grout-internal/interp.h"
 #include "grout-internal/verify.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@ import contextlib
 import typing
 
 from .._allow import read_python_allowances
-from .._arrays import dtype_number, dtype_text, scalar_bytes
+from .._arrays import dtype_number, scalar_bytes
 from .._diagnostics import Diags, KernelError, make_diagnostic
 from .._kernel import Module
 from .._library import ffi, lib
@@ -14,10 +14,14 @@ from .._limits import read_text
 from ._operations import TABLE, Arguments, Operations
 from ._places import Frame, Places, encode_file
 from ._regions import Branch, Loop, Scope, Specialized, WarpMap, While
-from ._values import Barrier, Ds, Expr, Object, Ref, Value, read_type
+from ._values import Barrier, Ds, Expr, Object, Ref, Value, read_type, value_operand
 
 DIRECTIONS = {"in": "IN", "out": "OUT", "inout": "INOUT"}
 NO_TYPE = ("none", None, None)
+
+
+def _make_slice(start, size):
+    return ffi.new("grout_build_index *", {"kind": lib.GROUT_INDEX_SLICE, "start": start, "size": size})[0]
 
 
 def _names(names) -> typing.Tuple[object, list]:
@@ -154,15 +158,9 @@ class Builder(Operations):
         _, dtype, shape = self._type_of(ref.base)
         if self._types is None or ref.operand.kind == lib.GROUT_OPERAND_VALUE:
             return dtype, shape
-        view = ffi.new("grout_view *")
-        operand = ffi.new("grout_operand *", ref.operand)
-        if not lib.grout_module_get_view(self._types, operand, view):
-            return dtype, None
-        dims = [view.extent[view.view_dim[i]] for i in range(view.view_rank)]
-        if dims and view.packed > 1:
-            dims[-1] *= view.packed
-        dtype = dtype_text(lib.grout_object_get_type(self._types, view.object).dtype)
-        return dtype or None, tuple(dims)
+        kind, found, shape = read_type(
+            lib.grout_module_get_operand_type(self._types, ffi.new("grout_operand *", ref.operand)))
+        return (dtype, None) if kind == "none" else (found, shape)
 
     # ---- arguments for the library ----------------------------------------------------------------------------------
 
@@ -196,10 +194,10 @@ class Builder(Operations):
         if isinstance(value, (Value, Ref)) and value.builder is not self:
             raise ValueError("a value of another builder")
         if isinstance(value, Value):
-            return lib.grout_value_operand(value.id)
+            return value_operand(value.id)
         if isinstance(value, Ref):
             return value.operand
-        return lib.grout_expr_operand(self._expr(value))
+        return ffi.new("grout_operand *", {"kind": lib.GROUT_OPERAND_EXPR, "id": self._expr(value)})[0]
 
     def _axes(self, names) -> int:
         known = [name for name, _ in self._axis_names]
@@ -210,18 +208,18 @@ class Builder(Operations):
 
     def _make_index(self, index):
         if isinstance(index, Ds):
-            return lib.grout_index_slice(self._operand(index.start), self._expr(index.size))
+            return _make_slice(self._operand(index.start), self._expr(index.size))
         if not isinstance(index, slice):
-            return lib.grout_index_at(self._operand(index))
+            return ffi.new("grout_build_index *", {"kind": lib.GROUT_INDEX_AT, "start": self._operand(index)})[0]
         if index == slice(None):
-            return lib.grout_index_all()
+            return ffi.new("grout_build_index *", {"kind": lib.GROUT_INDEX_ALL})[0]
         if index.step is not None or index.stop is None or any(isinstance(end, Value)
                                                                for end in (index.start, index.stop)):
             raise TypeError("a slice has constant ends and no step: write ds(start, size) for one that starts at a "
                             "value")
         if index.start is None or isinstance(index.start, int) and index.start == 0:
-            return lib.grout_index_slice(self._operand(0), self._expr(index.stop))
-        return lib.grout_index_slice(self._operand(index.start), self._expr(index.stop - index.start))
+            return _make_slice(self._operand(0), self._expr(index.stop))
+        return _make_slice(self._operand(index.start), self._expr(index.stop - index.start))
 
     def _index(self, base, indices):
         """The operand of a reference to a part."""
@@ -339,7 +337,7 @@ class Builder(Operations):
         if packed:
             lib.grout_build_param_packed(self._pointer, value)
         self._judge()
-        return Ref(self, lib.grout_value_operand(value), value)
+        return Ref(self, value_operand(value), value)
 
     def scalar(self, name: str, dtype: str) -> Value:
         """A parameter that is a number."""
@@ -398,7 +396,7 @@ class Builder(Operations):
         return made
 
     def _make_ref(self, value: int, object_: Object) -> Ref:
-        operand = lib.grout_value_operand(value)
+        operand = value_operand(value)
         if object_.kind in ("BARRIER", "MBARRIER"):
             self._explicit[value] = object_.kind == "MBARRIER"
             return Barrier(self, operand, value)
@@ -428,8 +426,8 @@ class Builder(Operations):
         self._judge()
         if not operation.has_result:
             return None
-        is_descriptor = lib.grout_op_get_info(operation.opcode).rule == lib.GROUT_RULE_DESCRIPTOR
-        return Ref(self, lib.grout_value_operand(result), result) if is_descriptor else Value(self, result)
+        is_descriptor = lib.grout_op_get_info(operation.opcode).makes_descriptor
+        return Ref(self, value_operand(result), result) if is_descriptor else Value(self, result)
 
     # ---- regions ----------------------------------------------------------------------------------------------------
 

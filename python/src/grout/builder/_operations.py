@@ -2,6 +2,7 @@
 """Every operation as a method, from the library's table of operations: nothing here names one."""
 from __future__ import annotations
 
+import functools
 import keyword
 import typing
 
@@ -138,10 +139,10 @@ class Arguments:
             self.pointer.attr_axes = self.builder._axes((value,) if isinstance(value, str) else value)
         elif argument == lib.GROUT_ARGUMENT_CHOICE:
             word = read_text("value", value)
-            choice = lib.grout_choice_find(attr, word, len(word))
-            if choice == lib.GROUT_CHOICE_NONE:
-                raise ValueError(f"{name}={value!r}: it is one of {', '.join(_list_choices(attr))}")
-            choices.append(choice)
+            known = _list_choices(attr)
+            if word.decode() not in known:
+                raise ValueError(f"{name}={value!r}: it is one of {', '.join(known)}")
+            choices.append(known[word.decode()])
         elif argument == lib.GROUT_ARGUMENT_DIMS:
             self.pointer.attr_dims = sum((int(dim) + 1) << 4 * i for i, dim in enumerate(value))
         elif argument == lib.GROUT_ARGUMENT_RANGES:
@@ -150,6 +151,8 @@ class Arguments:
             self.pointer.attr_range_count = len(ranges)
 
 
-def _list_choices(attr: int) -> typing.List[str]:
-    infos = map(lib.grout_choice_get_info, range(1, lib.GROUT_CHOICE_COUNT))
-    return [text_of(info.text) for info in infos if info.attr == attr]
+@functools.lru_cache(None)
+def _list_choices(attr: int) -> typing.Dict[str, int]:
+    """The words of an attribute, in order, and their numbers."""
+    infos = {number: lib.grout_choice_get_info(number) for number in range(1, lib.GROUT_CHOICE_COUNT)}
+    return {text_of(info.text): number for number, info in infos.items() if info.attr == attr}

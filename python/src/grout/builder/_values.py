@@ -97,7 +97,7 @@ class Value(_Operand):
 
     def __getitem__(self, indices) -> "Value":
         """A slice of an array in registers."""
-        part = self.builder._index(lib.grout_value_operand(self.id), indices)
+        part = self.builder._index(value_operand(self.id), indices)
         return self.builder.op("slice", Ref(self.builder, part, self.id))
 
     def __repr__(self) -> str:
@@ -305,6 +305,11 @@ def mbarrier(count=1, two_ctas: bool = False) -> Object:
 def semaphore(count=1, is_global: bool = False) -> Object:
     """semaphore[count]; is_global: of the launch."""
     return Object("SEMAPHORE", dims=(count,), is_global=is_global)
+
+
+def value_operand(value: int):
+    """A value as an operand."""
+    return ffi.new("grout_operand *", {"kind": lib.GROUT_OPERAND_VALUE, "id": value})[0]
 
 
 def read_type(type_) -> typing.Tuple[str, typing.Optional[str], typing.Optional[typing.Tuple[int, ...]]]:

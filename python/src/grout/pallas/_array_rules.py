@@ -48,9 +48,8 @@ def reshape(importer, a: Val, shape) -> Val:
 def _part(importer, a: Val, indices):
     """A box of an array in registers, as 'slice' takes it."""
     builder = importer.builder
-    from ..builder._values import Ref  # pylint: disable=import-outside-toplevel
-    from .._library import lib  # pylint: disable=import-outside-toplevel
-    operand = builder._index(lib.grout_value_operand(a.built.id), tuple(indices))
+    from ..builder._values import Ref, value_operand  # pylint: disable=import-outside-toplevel
+    operand = builder._index(value_operand(a.built.id), tuple(indices))
     return Ref(builder, operand, a.built.id)
 
 

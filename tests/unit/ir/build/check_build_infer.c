@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/ir/build/one_kernel.h"
 
-#include "grout/type.h"
+#include "grout-internal/type.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * what is built prints as a text that reads back equal; mistakes are reported once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/build.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>

@@ -4,7 +4,7 @@
 #define GROUT_TESTS_UNIT_IR_BUILD_ONE_KERNEL_H
 
 #include "grout/build.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>

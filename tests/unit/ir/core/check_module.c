@@ -1,7 +1,7 @@
 /* check_module.c - strings, tables, scopes and UTF-8: what modules are made of.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "ir/core/module.h"
 #include "ir/core/scope.h"
 #include "tests/unit/ir/module_equal.h"

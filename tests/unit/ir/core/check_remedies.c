@@ -3,7 +3,7 @@
 #include "op_rules.h"
 #include "verify/rules/verifying.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 /* ---- what can be -------------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
 
 #include "grout-internal/written.h"
 
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 /* Ops that others may need, and that no repair writes: with the reason. */
 static const struct {

@@ -5,7 +5,7 @@
 #ifndef GROUT_TESTS_OP_RULES_H
 #define GROUT_TESTS_OP_RULES_H
 
-#include "grout/ir.h"
+#include "grout-internal/ir.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_parser.c - each fault of a text: its code, line, column, length, and its sentence.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/text.h"
+#include "grout-internal/text.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_printer.c - canonical texts print as they are, others in canonical form, and all read back
  * equal. SPDX-License-Identifier: Apache-2.0 */
-#include "grout/text.h"
+#include "grout-internal/text.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>

@@ -1,7 +1,8 @@
 /* check_ptx_bounds.c - what ends the parsing and the run of PTX from outside: a progress callback
  * that says no, and a limit of memory. Both at every place where they may come.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/ptx.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/ptx_counts.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* check_ptx_hostile.c - texts and launches that nobody means well with: each has a diagnostic, and
  * none reaches for memory that is not its own.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 
 #include <check.h>

@@ -1,5 +1,6 @@
 /* check_ptx_limits.c - what the machine bounds: a run that needs more is incomplete, and says of
  * what. SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 #include "lanes.h"
 

@@ -1,5 +1,6 @@
 /* check_ptx_requests.c - clusterlaunchcontrol, and the tensor copies of sm_100a, on the machine.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
 /* check_ptx_run.c - single instructions and short programs on the machine: values worked out by
  * hand from PTX ISA 9.1, and what no GPU could run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
 /* check_ptx_tensor_memory.c - tcgen05 on the machine: every kind of product from shared memory to
  * registers, and what no GPU could run. The matrices hold 0, 1, 2 and -1, so that sums are those of
  * integers. SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 
 #include <check.h>

@@ -2,6 +2,7 @@
  * tcgen05.shift, on the machine: where each element goes, by the figures of PTX ISA 9.1, 'Data
  * Movement Shape', and the sections of the instructions.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 
 #include <check.h>

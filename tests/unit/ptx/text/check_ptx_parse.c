@@ -1,6 +1,7 @@
 /* check_ptx_parse.c - PTX as compilers write it, read and printed; and what is wrong with others.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/ptx.h"
+#include "grout-internal/diagnose.h"
+#include "grout-internal/ptx_counts.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,22 +2,17 @@
 /*
  * layout.h - where the elements of an object lie in its bytes, and the bytes of a box of elements.
  */
-#ifndef GROUT_LAYOUT_H
-#define GROUT_LAYOUT_H
+#ifndef GROUT_INTERNAL_LAYOUT_H
+#define GROUT_INTERNAL_LAYOUT_H
 
-#include "grout/diag.h"
-#include "grout/ids.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "grout-internal/spaces.h"
+#include "grout/module.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define GROUT_RANK_MAX         8   /* dimensions of an array or a reference */
-#define GROUT_ADDRESS_BITS_MAX 18  /* of a byte address in SMEM */
-#define GROUT_BANKS            32u /* of SMEM, of 4 bytes each */
+#define GROUT_ADDRESS_BITS_MAX 18 /* of a byte address in SMEM */
 
 /*
  * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
@@ -60,17 +55,17 @@ typedef struct grout_tiling {
 typedef struct grout_tiling_text {
     char chars[64];
 } grout_tiling_text;
-GROUT_API grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling);
+grout_tiling_text grout_tiling_get_text(const grout_tiling *tiling);
 
 /* Byte offset of an element inside its object; indices must lie inside. */
-GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
+int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
 /* Those of count elements along a dimension, the first at the index; all must lie inside. */
-GROUT_API void grout_layout_get_offsets(const grout_layout *layout, const int64_t *index,
-                                        uint32_t dim, int64_t *offsets, uint32_t count);
+void grout_layout_get_offsets(const grout_layout *layout, const int64_t *index, uint32_t dim,
+                              int64_t *offsets, uint32_t count);
 /* The index of the element that holds a byte; of a byte between rows, one beside it. */
-GROUT_API void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index);
+void grout_layout_get_index(const grout_layout *layout, int64_t offset, int64_t *index);
 /* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
-GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
+bool grout_layout_is_plain(const grout_layout *layout);
 
 /*
  * The bytes of a box of an object (start and extent for each dimension of the layout, extents at
@@ -80,8 +75,8 @@ GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
  * (runs may be NULL when max is 0) and returns the number of all. Offsets count from the start of
  * the object.
  */
-GROUT_API int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
-                                        const int64_t *extent, grout_run *runs, int64_t max);
+int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
+                              const int64_t *extent, grout_run *runs, int64_t max);
 
 /* A piece of a copy: elements that follow each other both in the box and in memory. */
 typedef struct grout_piece {
@@ -97,9 +92,9 @@ typedef struct grout_piece {
  * all. A box that starts elsewhere has the same pieces, moved, if the start moved by whole tiles
  * and the bytes by a multiple of 1024 (the period of the widest swizzle).
  */
-GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
-                                          const int64_t *extent, const uint8_t *order,
-                                          grout_piece *pieces, int64_t max);
+int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
+                                const int64_t *extent, const uint8_t *order, grout_piece *pieces,
+                                int64_t max);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,10 @@
  * spaces.h - the memory spaces of spaces.def, and the questions that code asks about them. Each
  * answer folds into a comparison with the spaces of which it is true. Needs no other header.
  */
-#ifndef GROUT_SPACES_H
-#define GROUT_SPACES_H
+#ifndef GROUT_INTERNAL_SPACES_H
+#define GROUT_INTERNAL_SPACES_H
+
+#include "grout/ids.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +15,13 @@
 extern "C" {
 #endif
 
-typedef enum grout_space {
-    GROUT_SPACE_NONE,
-#define GROUT_SPACE(NAME, ...) GROUT_SPACE_##NAME,
-#include "grout/spaces.def"
-    GROUT_SPACE_COUNT
-} grout_space;
+/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
+typedef struct grout_run {
+    int64_t base;
+    int64_t stride; /* 0 when count is 1 */
+    int64_t count;
+    int64_t length;
+} grout_run;
 
 /* The words of the columns. */
 enum { GROUT_OWNER_LAUNCH, GROUT_OWNER_CTA, GROUT_OWNER_THREAD };
