@@ -305,7 +305,7 @@ static bool note_semaphore(grout_rivals *rivals, const grout_event *event) {
                                  : event->kind == GROUT_EVENT_SEMAPHORE_WAIT ? 2
                                                                              : 0,
                          .cluster = event->clocks->cluster,
-                         .component = grout_clock_g(shape, actor)};
+                         .component = grout_clock_released(shape, actor)};
     rival.number = event->clocks->known[rival.component];
     return add(rivals, event, rival);
 }

@@ -218,7 +218,7 @@ static bool add_step_of(grout_trace *trace, const grout_origin *origin, const gr
     }
     uint32_t local = get_local(trace, origin);
     uint32_t component =
-        grout_clock_x(shape, grout_clock_actor(shape, origin->cta % shape->cta_count, local));
+        grout_clock_epoch(shape, grout_clock_actor(shape, origin->cta % shape->cta_count, local));
     uint64_t index = trace->steps.count++;
     grout_step *step = &trace->steps.items[index];
     *step = (grout_step){.resource = what->resource,
@@ -309,7 +309,7 @@ static grout_step_memory get_units(const grout_trace *trace, const grout_event *
     const uint32_t actor = grout_clock_actor(shape, event->origin.cta % shape->cta_count,
                                              get_local(trace, &event->origin));
     grout_step_memory memory = {.width = 1, .high = 1, .touched_low = UINT64_MAX};
-    memory.component = grout_clock_g(shape, actor);
+    memory.component = grout_clock_released(shape, actor);
     memory.epoch = event->clocks->known[memory.component];
     return memory;
 }

@@ -20,39 +20,41 @@ extern "C" {
  * A clock is a vector of counters of one cluster: with A actors, L lanes and B barrier elements in
  * all its CTAs together
  *
- *     s[A]  up to which epoch an actor's accesses would be released if every edge were strong and
- *           wide enough: a relaxed or too narrow edge has lost what lies between s and g
- *     x[A]  how far each actor has got            (epoch; an engine fact, carried by every edge)
- *     br[L] bulk groups whose sources are read    (engine fact)
- *     ca[A] cp.async groups of each actor known done                        (engine fact)
- *     ph[B] phases of each barrier known complete (engine fact)
- *     wg[A] wgmma groups of each thread known done: operands read, accumulator written (engine
- *           fact; those of warps stay 0)
- *     gd[D] 1: the grid on which the launch depends is known to have ended, all that it did is
- *           visible (an engine fact: nobody released it, the end of the grid did); D is 1 in a
- *           kernel with a griddepcontrol_wait, else 0
- *     tc[T] tcgen05_mma of each lane known done                             (engine fact)
- *     tl[U] loads of tensor memory that each actor has waited for           (engine fact)
- *     ts[U] stores to it that each actor has waited for                     (engine fact)
- *     stc[T] sis[T] stl[U] sts[U]  what of these, and of the MMAs issued (is), was sealed by an
- *           edge that orders the tensor core: carried as engine facts are
- *     br[L] ca[A] ph[B] wg[A] gd[D] tc[T] tl[U] ts[U] stc[T] sis[T] stl[U] sts[U]  once more, in a
- *           cluster of several CTAs: up to where it can be seen, too. An edge between two CTAs that
- *           is relaxed, or whose scope does not hold both, has lost it, and so has the completion
- *           of another engine that arrives in another CTA. In a cluster of one CTA it is the same
- *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
- *     bw[L] bulk groups whose writes are finished (memory fact)
+ *     handed[A]         up to which epoch an actor's accesses would be released if every edge were
+ *                       strong and wide enough: a relaxed or too narrow edge has lost what lies
+ *                       between handed and released
+ *     epoch[A]          how far each actor has got (an engine fact, carried by every edge)
+ *     bulk_read[L]      bulk groups whose sources are read
+ *     async_copy[A]     cp.async groups of each actor known done
+ *     phase[B]          phases of each barrier known complete
+ *     wgmma[A]          wgmma groups of each thread known done: operands read, accumulator written;
+ *                       those of warps stay 0
+ *     grid[D]           1: the grid on which the launch depends is known to have ended, all that it
+ *                       did is visible (nobody released it, the end of the grid did); D is 1 in a
+ *                       kernel with a griddepcontrol_wait, else 0
+ *     tcgen05[T]        tcgen05_mma of each lane known done
+ *     tmem_load[U]      loads of tensor memory that each actor has waited for
+ *     tmem_store[U]     stores to it that each actor has waited for
+ *     sealed            tcgen05[T], issued MMAs[T], tmem_load[U] and tmem_store[U] once more: what
+ *                       of them was sealed by an edge that orders the tensor core
+ *     seen              bulk_read to sealed once more, in a cluster of several CTAs: up to where it
+ *                       can be seen, too. An edge between two CTAs that is relaxed, or whose scope
+ *                       does not hold both, has lost it, and so has the completion of another
+ *                       engine that arrives in another CTA. In a cluster of one CTA it is the same
+ *     released[A]       up to which epoch its accesses are released (a memory fact: release ->
+ *                       acquire only)
+ *     bulk_written[L]   bulk groups whose writes are finished (memory fact)
  *
- * in this order; T is L and U is A in a kernel with tensor memory, else both are 0. What an actor
- * may rely on in tensor memory is a vector of its own, of stc, sis, stl and sts, and in a cluster
- * of several CTAs once more, up to where it can be seen: grout_clocks' admitted. It is not enough
- * there that something was admitted, and can be seen in some other way: one path has to lead
- * through both fences along edges that show it. An edge between actors that has lost its memory
- * facts carries the first part of the vector: between CTAs what comes before the second br, within
- * one CTA what comes before g. The completion of an engine carries the same from x on, without the
- * memory facts of its issuer. Within a group, the counters of rank 0 come first. Epochs start at 1,
- * phase and group numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means
- * nothing is known.
+ * in this order; what stands between epoch and released are engine facts. T is L and U is A in a
+ * kernel with tensor memory, else both are 0. What an actor may rely on in tensor memory is a
+ * vector of its own, of the four sealed parts, and in a cluster of several CTAs once more, up to
+ * where it can be seen: grout_clocks' admitted. It is not enough there that something was admitted,
+ * and can be seen in some other way: one path has to lead through both fences along edges that show
+ * it. An edge between actors that has lost its memory facts carries the first part of the vector:
+ * between CTAs what comes before seen, within one CTA what comes before released. The completion of
+ * an engine carries the same from epoch on, without the memory facts of its issuer. Within a group,
+ * the counters of rank 0 come first. Epochs start at 1, phase and group numbers count from 1 (phase
+ * q, counted from 0, is done when its counter >= q + 1); 0 means nothing is known.
  */
 typedef struct grout_clock_shape {
     uint32_t cta_count; /* of the cluster */
@@ -80,16 +82,16 @@ static inline uint32_t grout_clock_sealed_size(const grout_clock_shape *shape) {
 static inline uint32_t grout_clock_admitted_size(const grout_clock_shape *shape) {
     return grout_clock_sealed_size(shape) * (shape->cta_count > 1 ? 2 : 1);
 }
-/* Counters of what engines are done with: br to ts. */
+/* Counters of what engines are done with: bulk_read to tmem_store. */
 static inline uint32_t grout_clock_done_size(const grout_clock_shape *shape) {
     return 2 * shape->actor_count + shape->lane_count + shape->barrier_count + shape->grid_count +
            grout_clock_tensor_lanes(shape) + 2 * grout_clock_tensor_actors(shape);
 }
-/* Counters of an edge without memory facts between two CTAs: all before the second br. */
+/* Counters of an edge without memory facts between two CTAs: all before seen. */
 static inline uint32_t grout_clock_time_size(const grout_clock_shape *shape) {
     return 2 * shape->actor_count + grout_clock_done_size(shape) + grout_clock_sealed_size(shape);
 }
-/* The same within a CTA: all before g. */
+/* The same within a CTA: all before released. */
 static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
     return grout_clock_time_size(shape) +
            (shape->cta_count > 1 ? grout_clock_done_size(shape) + grout_clock_sealed_size(shape)
@@ -98,54 +100,55 @@ static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
 static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
     return grout_clock_engine_size(shape) + shape->actor_count + shape->lane_count;
 }
-static inline uint32_t grout_clock_s(const grout_clock_shape *shape, uint32_t actor) {
+static inline uint32_t grout_clock_handed(const grout_clock_shape *shape, uint32_t actor) {
     (void)shape;
     return actor;
 }
-static inline uint32_t grout_clock_x(const grout_clock_shape *shape, uint32_t actor) {
+static inline uint32_t grout_clock_epoch(const grout_clock_shape *shape, uint32_t actor) {
     return shape->actor_count + actor;
 }
-static inline uint32_t grout_clock_br(const grout_clock_shape *shape, uint32_t lane) {
+static inline uint32_t grout_clock_bulk_read(const grout_clock_shape *shape, uint32_t lane) {
     return 2 * shape->actor_count + lane;
 }
-static inline uint32_t grout_clock_ca(const grout_clock_shape *shape, uint32_t actor) {
+static inline uint32_t grout_clock_async_copy(const grout_clock_shape *shape, uint32_t actor) {
     return 2 * shape->actor_count + shape->lane_count + actor;
 }
-static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t barrier) {
+static inline uint32_t grout_clock_phase(const grout_clock_shape *shape, uint32_t barrier) {
     return 3 * shape->actor_count + shape->lane_count + barrier;
 }
-static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t actor) {
+static inline uint32_t grout_clock_wgmma(const grout_clock_shape *shape, uint32_t actor) {
     return 3 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
 }
-static inline uint32_t grout_clock_gd(const grout_clock_shape *shape) {
+static inline uint32_t grout_clock_grid(const grout_clock_shape *shape) {
     return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
 }
-static inline uint32_t grout_clock_tc(const grout_clock_shape *shape, uint32_t lane) {
-    return grout_clock_gd(shape) + shape->grid_count + lane;
+static inline uint32_t grout_clock_tcgen05(const grout_clock_shape *shape, uint32_t lane) {
+    return grout_clock_grid(shape) + shape->grid_count + lane;
 }
-static inline uint32_t grout_clock_tl(const grout_clock_shape *shape, uint32_t actor) {
-    return grout_clock_tc(shape, 0) + grout_clock_tensor_lanes(shape) + actor;
+static inline uint32_t grout_clock_tmem_load(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tcgen05(shape, 0) + grout_clock_tensor_lanes(shape) + actor;
 }
-static inline uint32_t grout_clock_ts(const grout_clock_shape *shape, uint32_t actor) {
-    return grout_clock_tl(shape, 0) + grout_clock_tensor_actors(shape) + actor;
+static inline uint32_t grout_clock_tmem_store(const grout_clock_shape *shape, uint32_t actor) {
+    return grout_clock_tmem_load(shape, 0) + grout_clock_tensor_actors(shape) + actor;
 }
-/* Where stc begins; sis, stl and sts follow. */
+/* Where the sealed parts begin. */
 static inline uint32_t grout_clock_sealed(const grout_clock_shape *shape) {
-    return grout_clock_ts(shape, 0) + grout_clock_tensor_actors(shape);
+    return grout_clock_tmem_store(shape, 0) + grout_clock_tensor_actors(shape);
 }
-/* Where it is said that what a component of br to sts counts can be seen, too. */
+/* Where it is said that what a component of bulk_read to sealed counts can be seen, too. */
 static inline uint32_t grout_clock_seen(const grout_clock_shape *shape, uint32_t component) {
     return shape->cta_count > 1
-               ? component - grout_clock_br(shape, 0) + grout_clock_time_size(shape)
+               ? component - grout_clock_bulk_read(shape, 0) + grout_clock_time_size(shape)
                : component;
 }
-/* In the vector of what is admitted: the place of a tc, tl or ts component, and of an is. */
+/* In the vector of what is admitted: the place of a tcgen05, tmem_load or tmem_store component,
+ * and of an issued MMA. */
 static inline uint32_t grout_clock_admitted(const grout_clock_shape *shape, uint32_t component) {
-    const uint32_t index = component - grout_clock_tc(shape, 0);
+    const uint32_t index = component - grout_clock_tcgen05(shape, 0);
     const uint32_t lanes = grout_clock_tensor_lanes(shape);
     return index < lanes ? index : index + lanes;
 }
-static inline uint32_t grout_clock_admitted_is(const grout_clock_shape *shape, uint32_t lane) {
+static inline uint32_t grout_clock_admitted_issue(const grout_clock_shape *shape, uint32_t lane) {
     return grout_clock_tensor_lanes(shape) + lane;
 }
 /* There, the place of what such a component counts and can be seen. */
@@ -154,10 +157,10 @@ static inline uint32_t grout_clock_admitted_seen(const grout_clock_shape *shape,
     return grout_clock_admitted(shape, component) + grout_clock_admitted_size(shape) -
            grout_clock_sealed_size(shape);
 }
-static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
+static inline uint32_t grout_clock_released(const grout_clock_shape *shape, uint32_t actor) {
     return grout_clock_engine_size(shape) + actor;
 }
-static inline uint32_t grout_clock_bw(const grout_clock_shape *shape, uint32_t lane) {
+static inline uint32_t grout_clock_bulk_written(const grout_clock_shape *shape, uint32_t lane) {
     return grout_clock_engine_size(shape) + shape->actor_count + lane;
 }
 /* Numbers in the cluster of what has a number in the CTA of a rank. */

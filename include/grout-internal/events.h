@@ -59,8 +59,9 @@ typedef enum grout_agent {
 } grout_agent;
 
 /*
- * How an access can be known to be over. By an actor: component g, number its epoch. By an engine:
- * component br, bw, ph, wg or ca, number of the group or phase.
+ * How an access can be known to be over. By an actor: component released, number its epoch. By
+ * an engine: component bulk_read, bulk_written, phase, wgmma or async_copy, number of the group or
+ * phase.
  */
 typedef struct grout_stamp {
     uint32_t cluster;
@@ -105,9 +106,10 @@ typedef struct grout_barrier_fact {
     uint32_t full;     /* phases whose arrivals are all in; the next one is open */
     uint32_t arrivals; /* that it needs; 0: an mbarrier that is not initialised, or all have left */
     uint32_t arrived;  /* of them so far */
-    uint32_t completed;  /* phases */
-    uint32_t phase_base; /* phases of its earlier lives: phase q is complete when ph > base + q */
-    int64_t bytes_due;   /* of the open phase: announced, not landed */
+    uint32_t completed; /* phases */
+    uint32_t
+        phase_base;    /* phases of its earlier lives: phase q is complete when phase > base + q */
+    int64_t bytes_due; /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by actor of its CTA */
     uint32_t actor_count;         /* of one CTA */
     bool is_live;                 /* an mbarrier between its init and its invalidate */

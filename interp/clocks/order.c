@@ -42,10 +42,10 @@ void grout_order__begin(const grout_order *order, uint32_t *set, uint32_t actor)
 
 void grout_order__advance(const grout_order *order, uint32_t *set, uint32_t actor) {
     const grout_clock_shape *shape = &order->shape;
-    uint32_t epoch = set[grout_clock_x(shape, actor)] + 1;
-    set[grout_clock_s(shape, actor)] = epoch;
-    set[grout_clock_x(shape, actor)] = epoch;
-    set[grout_clock_g(shape, actor)] = epoch;
+    uint32_t epoch = set[grout_clock_epoch(shape, actor)] + 1;
+    set[grout_clock_handed(shape, actor)] = epoch;
+    set[grout_clock_epoch(shape, actor)] = epoch;
+    set[grout_clock_released(shape, actor)] = epoch;
 }
 
 /* The counters of one CTA, group by group. */
@@ -55,14 +55,14 @@ static void join_rank(const grout_order *order, uint32_t *into, const uint32_t *
     uint32_t actors = shape->actor_count / shape->cta_count;
     uint32_t lanes = shape->lane_count / shape->cta_count;
     uint32_t barriers = shape->barrier_count / shape->cta_count;
-    const uint32_t done[4][2] = {{grout_clock_br(shape, rank * lanes), lanes},
-                                 {grout_clock_ca(shape, rank * actors), actors},
-                                 {grout_clock_ph(shape, rank * barriers), barriers},
-                                 {grout_clock_wg(shape, rank * actors), actors}};
-    const uint32_t groups[4][2] = {{grout_clock_s(shape, rank * actors), actors},
-                                   {grout_clock_x(shape, rank * actors), actors},
-                                   {grout_clock_g(shape, rank * actors), actors},
-                                   {grout_clock_bw(shape, rank * lanes), lanes}};
+    const uint32_t done[4][2] = {{grout_clock_bulk_read(shape, rank * lanes), lanes},
+                                 {grout_clock_async_copy(shape, rank * actors), actors},
+                                 {grout_clock_phase(shape, rank * barriers), barriers},
+                                 {grout_clock_wgmma(shape, rank * actors), actors}};
+    const uint32_t groups[4][2] = {{grout_clock_handed(shape, rank * actors), actors},
+                                   {grout_clock_epoch(shape, rank * actors), actors},
+                                   {grout_clock_released(shape, rank * actors), actors},
+                                   {grout_clock_bulk_written(shape, rank * lanes), lanes}};
     for (uint32_t i = 0; i < 4; i++) {
         const uint32_t seen = grout_clock_seen(shape, done[i][0]);
         grout_order__join(into + done[i][0], from + done[i][0], done[i][1]);
@@ -149,7 +149,7 @@ void grout_order__meet(const grout_order *order, uint32_t *sets, uint32_t first_
 }
 
 bool grout_order__is_known(const grout_order *order, const uint32_t *clock, const uint32_t *known) {
-    const uint32_t first = grout_clock_x(&order->shape, 0);
+    const uint32_t first = grout_clock_epoch(&order->shape, 0);
     for (uint32_t i = first; i < first + order->shape.actor_count; i++) {
         if (clock[i] > known[i]) {
             return false;

@@ -71,7 +71,7 @@ static inline uint32_t *grout_order__get_fenced(const grout_order *order, uint32
 }
 /* The counters of a set that an edge carries lie in [first, end). */
 static inline uint32_t grout_order__get_first(const grout_order *order, grout_edge edge) {
-    return edge >= GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
+    return edge >= GROUT_EDGE_ENGINE ? grout_clock_epoch(&order->shape, 0) : 0;
 }
 static inline uint32_t grout_order__get_end(const grout_order *order, grout_edge edge) {
     if (edge == GROUT_EDGE_STRONG) {
@@ -100,7 +100,7 @@ void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count);
 static inline void grout_order__raise(uint32_t *counter, uint32_t value) {
     *counter = *counter < value ? value : *counter;
 }
-/* What a component of br to sts counts is over up to a number, and can be seen. */
+/* What a component of bulk_read to sealed counts is over up to a number, and can be seen. */
 static inline void grout_order__complete(const grout_order *order, uint32_t *set,
                                          uint32_t component, uint32_t number) {
     grout_order__raise(&set[component], number);
@@ -144,8 +144,8 @@ void grout_order__admit(const grout_order *order, uint32_t *set);
 /* What an actor may rely on in tensor memory is sealed in a snapshot: the first fence of a commit,
  * which leaves the actor itself as it is. */
 void grout_order__seal_in(const grout_order *order, uint32_t *snapshot, const uint32_t *admitted);
-/* What a component of tc, tl or ts counts is over up to a number: the actor may rely on it, and
- * sees it. */
+/* What a component of tcgen05, tmem_load or tmem_store counts is over up to a number: the actor may
+ * rely on it, and sees it. */
 void grout_order__rely(const grout_order *order, uint32_t *set, uint32_t component,
                        uint32_t number);
 /* A child begins (again) with what its parent knows; both epochs advance. */

@@ -98,11 +98,11 @@ static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst 
 }
 
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t actor, uint32_t part) {
-    return (grout_stamp){
-        .cluster = grout_cta__cluster(cta)->index,
-        .component = grout_clock_ca(&cta->machine->plan->shape, grout_cta__actor(cta, actor)),
-        .number = part,
-        .agent = GROUT_AGENT_GENERIC_ENGINE};
+    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                         .component = grout_clock_async_copy(&cta->machine->plan->shape,
+                                                             grout_cta__actor(cta, actor)),
+                         .number = part,
+                         .agent = GROUT_AGENT_GENERIC_ENGINE};
 }
 
 int64_t grout_engine__bytes_async_copy(const grout_machine *machine, const grout_inst *inst) {

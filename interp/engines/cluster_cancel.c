@@ -157,7 +157,7 @@ static void publish(const grout_cta *cta, const request *it) {
         if ((it->mask >> rank & 1u) != 0) {
             const grout_box box = get_box(cta, it, rank);
             stamps[0].component = stamps[1].component =
-                grout_clock_ph(&plan->shape, rank * plan->element_count + it->element);
+                grout_clock_phase(&plan->shape, rank * plan->element_count + it->element);
             stamps[0].number = stamps[1].number = it->phases[rank] + 1;
             grout_access__publish_some(cta, it->thread, it->inst, &box, stamps,
                                        GROUT_PUBLISH_WRITES);

@@ -69,7 +69,7 @@ void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_b
     noted->object = plan->object;
     noted->cluster = grout_cta__cluster(cta)->index;
     noted->actor = actor;
-    noted->epoch = grout_cta__clocks(cta, thread)[grout_clock_x(&machine->plan->shape, actor)];
+    noted->epoch = grout_cta__clocks(cta, thread)[grout_clock_epoch(&machine->plan->shape, actor)];
     memcpy(noted->start, box->start, sizeof noted->start);
     memcpy(noted->extent, plan->extent, sizeof noted->extent);
     memcpy(noted->order, plan->order, sizeof noted->order);
@@ -87,7 +87,7 @@ static bool is_published(const grout_cta *cta, const grout_gmem_entry *noted, ui
         published = known == NULL ? NULL : known + order->size;
     }
     return published != NULL &&
-           published[grout_clock_g(&order->shape, noted->actor)] >= noted->epoch;
+           published[grout_clock_released(&order->shape, noted->actor)] >= noted->epoch;
 }
 
 /* Number of an element in the order of a box. */

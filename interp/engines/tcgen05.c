@@ -36,7 +36,7 @@ enum {
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t lane, uint32_t number) {
     return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
                          .component =
-                             grout_clock_tc(&cta->machine->plan->shape, cta->lane_base + lane),
+                             grout_clock_tcgen05(&cta->machine->plan->shape, cta->lane_base + lane),
                          .number = number,
                          .agent = GROUT_AGENT_ENGINE};
 }
@@ -534,7 +534,7 @@ void grout_tcgen05__note_issue(const grout_cta *cta, uint32_t actor, uint32_t la
                                uint32_t number) {
     const grout_order *order = &cta->machine->plan->order;
     uint32_t *admitted = grout_order__get_admitted(order, grout_cta__clocks(cta, actor));
-    grout_order__raise(&admitted[grout_clock_admitted_is(&order->shape, cta->lane_base + lane)],
+    grout_order__raise(&admitted[grout_clock_admitted_issue(&order->shape, cta->lane_base + lane)],
                        number);
 }
 

@@ -320,7 +320,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
         if ((load->mask >> rank & 1u) != 0) {
             uint32_t number = get_owner(load, rank) * machine->plan->element_count + load->element;
             stamps[0].component = stamps[1].component =
-                grout_clock_ph(&machine->plan->shape, number);
+                grout_clock_phase(&machine->plan->shape, number);
             stamps[0].number = stamps[1].number = load->phases[rank] + 1;
             /* The bytes for each CTA go by the map: it may be read until all are there. */
             grout_tensor_map__publish_read(cta, load->thread, inst, &stamps[0]);

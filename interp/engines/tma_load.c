@@ -64,7 +64,7 @@ void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *fli
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     *read_out =
         (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                      .component = grout_clock_ph(
+                      .component = grout_clock_phase(
                           shape, grout_cta__element(grout_cta__peer(cta, flight->phase.rank),
                                                     flight->phase.element)),
                       .number = flight->phase.number + 1,

@@ -17,18 +17,18 @@ int64_t grout_engine__bytes_tma_store(const grout_machine *machine, const grout_
 }
 
 static grout_stamp get_read_stamp(const grout_cta *cta, uint32_t lane, uint32_t group) {
-    return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                         .component =
-                             grout_clock_br(&cta->machine->plan->shape, cta->lane_base + lane),
-                         .number = group,
-                         .agent = GROUT_AGENT_ENGINE};
+    return (grout_stamp){
+        .cluster = grout_cta__cluster(cta)->index,
+        .component = grout_clock_bulk_read(&cta->machine->plan->shape, cta->lane_base + lane),
+        .number = group,
+        .agent = GROUT_AGENT_ENGINE};
 }
 
 void grout_engine__stamps_tma_store(const grout_cta *cta, const grout_flight *flight,
                                     grout_stamp *read_out, grout_stamp *write_out) {
     *read_out = *write_out = get_read_stamp(cta, flight->owner, flight->group);
     write_out->component =
-        grout_clock_bw(&cta->machine->plan->shape, cta->lane_base + flight->owner);
+        grout_clock_bulk_written(&cta->machine->plan->shape, cta->lane_base + flight->owner);
 }
 
 /* Bytes that were captured at the issue are in the slot already. */

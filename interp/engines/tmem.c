@@ -21,8 +21,8 @@ static grout_stamp get_stamp(const grout_cta *cta, uint32_t thread, bool is_load
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     const uint32_t actor = grout_cta__actor(cta, thread);
     return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                         .component =
-                             is_load ? grout_clock_tl(shape, actor) : grout_clock_ts(shape, actor),
+                         .component = is_load ? grout_clock_tmem_load(shape, actor)
+                                              : grout_clock_tmem_store(shape, actor),
                          .number = number,
                          .agent = GROUT_AGENT_ENGINE};
 }

@@ -138,16 +138,16 @@ void grout_undo__note_store(const grout_cta *cta, uint32_t thread, const grout_i
     grout_machine *machine = cta->machine;
     const grout_clock_shape *shape = &machine->plan->shape;
     uint32_t actor = grout_cta__actor(cta, thread);
-    grout_undo facts = {.component = grout_clock_g(shape, actor)};
-    facts.number = grout_cta__clocks(cta, thread)[grout_clock_x(shape, actor)];
+    grout_undo facts = {.component = grout_clock_released(shape, actor)};
+    facts.number = grout_cta__clocks(cta, thread)[grout_clock_epoch(shape, actor)];
     note(grout_cta__peer(cta, box->rank), &facts, inst, box_index, box);
 }
 
 void grout_undo__note_copy(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            uint32_t box_index, const grout_box *box, uint32_t group) {
-    grout_undo facts = {
-        .component = grout_clock_ca(&cta->machine->plan->shape, grout_cta__actor(cta, thread)),
-        .number = group};
+    grout_undo facts = {.component = grout_clock_async_copy(&cta->machine->plan->shape,
+                                                            grout_cta__actor(cta, thread)),
+                        .number = group};
     note(cta, &facts, inst, box_index, box);
 }
 

@@ -48,7 +48,7 @@ int64_t grout_engine__bytes_wgmma(const grout_machine *machine, const grout_inst
 static grout_stamp get_stamp(const grout_cta *cta, uint32_t thread, uint32_t group) {
     uint32_t actor = grout_cta__actor(cta, thread);
     return (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
-                         .component = grout_clock_wg(&cta->machine->plan->shape, actor),
+                         .component = grout_clock_wgmma(&cta->machine->plan->shape, actor),
                          .number = group,
                          .agent = GROUT_AGENT_ENGINE};
 }
@@ -454,11 +454,11 @@ void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst 
         /* An operand that leaves its object is refused, and with it the product. */
         is_void |= !grout_box__check_inside(cta, thread, inst, &boxes[i]);
     }
-    grout_stamp stamp = {.cluster = grout_cta__cluster(cta)->index,
-                         .component =
-                             grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread)),
-                         .number = ++owner->wgmma_groups,
-                         .agent = GROUT_AGENT_ENGINE};
+    grout_stamp stamp = {
+        .cluster = grout_cta__cluster(cta)->index,
+        .component = grout_clock_wgmma(&machine->plan->shape, grout_cta__actor(cta, thread)),
+        .number = ++owner->wgmma_groups,
+        .agent = GROUT_AGENT_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
     const grout_issue issue = {
         .bytes = grout_engine__bytes_wgmma(machine, inst), .read = stamp, .write = stamp};
@@ -501,7 +501,7 @@ void grout_wgmma__wait(const grout_cta *cta, uint32_t thread, const grout_inst *
     grout_wgmma__finish(cta, thread, done);
     uint32_t *known = grout_cta__clocks(cta, thread);
     grout_order__complete(&machine->plan->order, known,
-                          grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread)),
+                          grout_clock_wgmma(&machine->plan->shape, grout_cta__actor(cta, thread)),
                           done);
 }
 

@@ -56,7 +56,7 @@ static void publish_store(const grout_cta *cta, uint32_t thread, const grout_ins
     grout_machine *machine = cta->machine;
     uint32_t number = box->rank * machine->plan->element_count + delivery->element;
     const grout_stamp stamp = {.cluster = grout_cta__cluster(cta)->index,
-                               .component = grout_clock_ph(&machine->plan->shape, number),
+                               .component = grout_clock_phase(&machine->plan->shape, number),
                                .number = delivery->phase + 1,
                                .agent = GROUT_AGENT_GENERIC_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};

@@ -47,7 +47,7 @@ grout_outcome grout_exec_griddepcontrol_wait(const grout_cta *cta, uint32_t thre
     grout_cta__publish_plain(cta, GROUT_EVENT_GRID_WAIT, thread, inst);
     if (machine->has_clocks) {
         uint32_t *known = grout_cta__clocks(cta, thread);
-        grout_order__complete(&machine->plan->order, known, grout_clock_gd(&machine->plan->shape),
+        grout_order__complete(&machine->plan->order, known, grout_clock_grid(&machine->plan->shape),
                               1);
     }
     return GROUT_OUTCOME_NEXT;
@@ -131,9 +131,9 @@ static void wait_lane(const grout_cta *cta, uint32_t thread, const grout_inst *i
     }
     uint32_t *known = grout_cta__clocks(cta, thread);
     grout_order__complete(&machine->plan->order, known,
-                          grout_clock_br(shape, cta->lane_base + lane), done);
+                          grout_clock_bulk_read(shape, cta->lane_base + lane), done);
     if (!is_read_only) {
-        grout_order__raise(&known[grout_clock_bw(shape, cta->lane_base + lane)], done);
+        grout_order__raise(&known[grout_clock_bulk_written(shape, cta->lane_base + lane)], done);
     }
 }
 

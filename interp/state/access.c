@@ -34,7 +34,7 @@ static void publish_access(const grout_cta *cta, uint32_t thread, const grout_in
     } else {
         access.stamp.cluster = clocks.cluster;
         access.stamp.component =
-            grout_clock_g(&machine->plan->shape, grout_cta__actor(cta, thread));
+            grout_clock_released(&machine->plan->shape, grout_cta__actor(cta, thread));
         access.stamp.number = clocks.known[access.stamp.component];
     }
     if (bytes.runs != NULL) {

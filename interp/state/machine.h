@@ -109,7 +109,7 @@ typedef struct grout_barrier {
     uint32_t leaving; /* of arrived: later phases need that many fewer */
     uint32_t is_live; /* no mbarrier that is not initialised */
     uint32_t completed;
-    uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
+    uint32_t phase_base; /* its phases in earlier scopes: component phase counts over all lives */
     uint32_t old_count;
     uint32_t had_bytes; /* bit q & 1: phase q, of the last two completed */
     uint32_t has_contribution;

@@ -25,7 +25,7 @@ bool grout_stale__is_shown(const grout_cta *cta, uint32_t thread, const grout_bo
     const grout_clock_shape *shape = &cta->machine->plan->shape;
     bool is_read = box->plan->is_read && !box->plan->is_written && !box->is_empty;
     return is_read && find(cta->machine, box->plan) != NULL &&
-           (shape->grid_count == 0 || grout_cta__clocks(cta, thread)[grout_clock_gd(shape)] == 0);
+           (shape->grid_count == 0 || grout_cta__clocks(cta, thread)[grout_clock_grid(shape)] == 0);
 }
 
 static void refresh(const grout_stale_array *stale, const uint8_t *data, const grout_run *run,

@@ -256,12 +256,12 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
 static void leave_tensor_facts(const grout_order *order, uint32_t *clocks, uint32_t *from,
                                const grout_arrival *arrival) {
     const grout_clock_shape *shape = &order->shape;
-    const uint32_t over = grout_clock_tc(shape, arrival->lane);
+    const uint32_t over = grout_clock_tcgen05(shape, arrival->lane);
     const uint32_t sealed = grout_clock_sealed(shape);
     grout_order__seal_in(order, clocks, grout_order__get_admitted(order, from));
     grout_order__complete(order, clocks, over, arrival->mmas);
     grout_order__complete(order, clocks, sealed + grout_clock_admitted(shape, over), arrival->mmas);
-    grout_order__raise(&clocks[sealed + grout_clock_admitted_is(shape, arrival->lane)],
+    grout_order__raise(&clocks[sealed + grout_clock_admitted_issue(shape, arrival->lane)],
                        arrival->mmas);
 }
 
@@ -289,7 +289,7 @@ static void leave_actor_clocks(const grout_cta *cta, const contributor *who,
                          is_strong ? GROUT_EDGE_STRONG : grout_edge__get_weak(who->cta == cta));
     if (arrival->async_copies > 0) {
         const uint32_t actor = grout_cta__actor(who->cta, who->thread);
-        grout_order__complete(order, clocks, grout_clock_ca(&order->shape, actor),
+        grout_order__complete(order, clocks, grout_clock_async_copy(&order->shape, actor),
                               arrival->async_copies);
     }
 }
@@ -581,7 +581,7 @@ void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_i
                                      ? grout_phase__find_completion(cta, element, phase)
                                      : NULL;
     wait->waits = phase + 1;
-    wait->epoch = known[grout_clock_x(&machine->plan->shape, grout_cta__actor(cta, thread))];
+    wait->epoch = known[grout_clock_epoch(&machine->plan->shape, grout_cta__actor(cta, thread))];
     wait->origin = grout_cta__origin(cta, thread, inst);
     if (grout_machine__wants(machine, GROUT_EVENT_WAIT)) {
         publish_wait(cta, thread, inst, waiting);

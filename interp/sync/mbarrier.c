@@ -19,7 +19,7 @@ grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_
     const grout_machine *machine = cta->machine;
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     const grout_clock_shape *shape = &machine->plan->shape;
-    uint32_t component = grout_clock_ph(shape, grout_cta__element(cta, element));
+    uint32_t component = grout_clock_phase(shape, grout_cta__element(cta, element));
     uint32_t done = grout_barrier__count_ready(cta, element);
     uint32_t known = done;
     if (machine->has_clocks) {

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* Component ph of an element of the CTA. */
+/* Component phase of an element of the CTA. */
 uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element) {
-    return grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(cta, element));
+    return grout_clock_phase(&cta->machine->plan->shape, grout_cta__element(cta, element));
 }
 
 /* ---- old phases --------------------------------------------------------------------------------

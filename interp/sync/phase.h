@@ -9,7 +9,7 @@
 
 #include "barrier.h"
 
-/* Component ph of an element. */
+/* Component phase of an element. */
 uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element);
 /* The record of a phase that is not complete, made if need be; 0 without memory. */
 uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t number);

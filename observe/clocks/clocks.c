@@ -24,7 +24,7 @@ static const grout_foreign_clock *find(const grout_clocks *clocks, uint32_t clus
 bool grout_clocks_know_grid(const grout_clocks *clocks, const grout_clock_shape *shape) {
     bool is_known = false;
     if (shape->grid_count > 0) {
-        uint32_t component = grout_clock_gd(shape);
+        uint32_t component = grout_clock_grid(shape);
         is_known = clocks->known[component] > 0;
         for (uint32_t i = 0; i < clocks->foreign_count && !is_known; i++) {
             is_known = clocks->foreign[i].known[component] > 0;

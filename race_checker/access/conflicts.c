@@ -74,7 +74,8 @@ static void find_facts(const access_context *context, const grout_conflict *conf
     const grout_clocks *clocks = context->event->clocks;
     const uint32_t *known = grout_clocks_find_known(clocks, earlier->cluster);
     uint32_t actor = grout_entry__get_actor(&checker->shape, earlier);
-    facts->knows_issue = known && known[grout_clock_x(&checker->shape, actor)] >= earlier->epoch;
+    facts->knows_issue =
+        known && known[grout_clock_epoch(&checker->shape, actor)] >= earlier->epoch;
     if (conflict->is_idiom) {
         facts->near = (grout_near){.kind = GROUT_NEAR_COMMIT_OF_OTHERS};
         return;
@@ -272,7 +273,7 @@ static uint16_t count_told(const access_context *context, grout_cta_state *reade
     uint32_t barriers = shape->barrier_count;
     grout_thread_history *thread = &reader->notes.threads[actor];
     uint16_t *since = &reader->facts.told_since[(size_t)actor * barriers];
-    const uint32_t *phases = &event->clocks->known[grout_clock_ph(shape, 0)];
+    const uint32_t *phases = &event->clocks->known[grout_clock_phase(shape, 0)];
     uint16_t told = thread->told;
     for (uint32_t i = 0; i < barriers; i++) {
         told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
@@ -306,7 +307,7 @@ static grout_entry make_entry(const grout_checker *checker, const grout_event *e
     grout_entry entry = {.cluster = access->stamp.cluster,
                          .number = access->stamp.number,
                          .component = access->stamp.component,
-                         .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                         .epoch = event->clocks->known[grout_clock_epoch(&checker->shape, actor)],
                          .origin = event->origin};
     entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
     if (grout_space_needs_tensor_order(access->space) && access->run_count > 0) {

@@ -81,8 +81,9 @@ static grout_side describe_earlier(const grids_context *context, const grout_ent
     const grout_run run =
         grout_shadow__get_run(&context->earlier->ledger->shadow, context->param, rect);
     grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
-    side.stamp.component =
-        side.stamp.agent == GROUT_AGENT_GENERIC_ENGINE ? grout_clock_ca(&checker->shape, 0) : 0;
+    side.stamp.component = side.stamp.agent == GROUT_AGENT_GENERIC_ENGINE
+                               ? grout_clock_async_copy(&checker->shape, 0)
+                               : 0;
     side.box = grout_box__from_runs(checker->info.module, object, &run, 1);
     return side;
 }
@@ -150,7 +151,7 @@ static bool is_fenced(const grids_context *context) {
     const uint32_t *fenced =
         clocks->fenced_gmem != NULL ? clocks->fenced_gmem : clocks->published_gmem;
     for (uint32_t i = 0; i < shape->actor_count; i++) {
-        if (fenced[grout_clock_g(shape, i)] > 0) {
+        if (fenced[grout_clock_released(shape, i)] > 0) {
             return true;
         }
     }

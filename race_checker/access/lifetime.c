@@ -92,7 +92,7 @@ bool grout_checker__report_exit(grout_checker *checker, const grout_event *event
 static bool is_issue_known(const end_context *context, const grout_entry *entry) {
     const grout_clock_shape *shape = &context->checker->shape;
     uint32_t actor = grout_entry__get_actor(shape, entry);
-    return context->event->u.scope.last[grout_clock_x(shape, actor)] >= entry->epoch;
+    return context->event->u.scope.last[grout_clock_epoch(shape, actor)] >= entry->epoch;
 }
 
 static bool report_in_flight(const end_context *context, grout_shadow *shadow,
@@ -315,7 +315,7 @@ static bool end_elements(grout_checker *checker, const grout_event *event, grout
          i < checker->local_elements && checker->info.element_objects[i] == object; i++) {
         grout_element_state *element = &state->elements[i];
         uint32_t component =
-            grout_clock_ph(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
+            grout_clock_phase(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
         end_context context = {
             .checker = checker, .event = event, .state = state, .component = component};
         if (element->facts.last_load > event->u.scope.last[component] &&

@@ -73,8 +73,8 @@ bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entr
     for (uint32_t i = 0; known != NULL && i < checker->run.bulk_wait_count; i++) {
         const grout_bulk_wait *wait = &checker->run.bulk_waits[i];
         if (wait->cta == copy->origin.cta && wait->actor == local && wait->number >= copy->number &&
-            known[grout_clock_s(shape, actor)] >= wait->epoch &&
-            known[grout_clock_g(shape, actor)] < wait->epoch) {
+            known[grout_clock_handed(shape, actor)] >= wait->epoch &&
+            known[grout_clock_released(shape, actor)] < wait->epoch) {
             return true;
         }
     }
@@ -214,7 +214,7 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_side
         near.kind = GROUT_NEAR_GROUP_OTHER_THREAD;
         near.origin = grout_checker__get_history(checker, &access->origin)->group_wait;
     } else if (mechanism == GROUT_MECHANISM_BULK_WRITE && known &&
-               known[grout_clock_br(&checker->shape, lane)] >= copy->stamp.number) {
+               known[grout_clock_bulk_read(&checker->shape, lane)] >= copy->stamp.number) {
         near.kind = GROUT_NEAR_GROUP_READ_ONLY;
     } else {
         find_own_wait(thread, copy, &near);

@@ -24,7 +24,7 @@ static uint32_t get_known(const grout_checker *checker, const grout_event *event
     const grout_clock_shape *shape = &checker->shape;
     uint32_t actor = grout_clock_actor(shape, grout_checker__get_rank(checker, event->origin.cta),
                                        grout_clock_local_actor(shape, event->origin.thread, warp));
-    return event->clocks->known[grout_clock_g(shape, actor)];
+    return event->clocks->known[grout_clock_released(shape, actor)];
 }
 
 static bool note_for(grout_checker *checker, const grout_event *event, grout_fence fence,
@@ -91,7 +91,8 @@ bool grout_checker__is_fenced_by_own(const grout_checker *checker, const grout_r
          fence = grout_fences__get_older(&checker->memory.fences, fence)) {
         uint32_t actor = grout_clock_actor(
             shape, rank, grout_clock_local_actor(shape, origin->thread, fence->warp));
-        if (!fits(rules, fence, access) || known[grout_clock_g(shape, actor)] <= fence->epoch) {
+        if (!fits(rules, fence, access) ||
+            known[grout_clock_released(shape, actor)] <= fence->epoch) {
             continue;
         }
         if (fence->warp == 0 || fence->warp == origin->warp) {

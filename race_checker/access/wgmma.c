@@ -144,8 +144,8 @@ static grout_near find_unordered(const grout_checker *checker, const grout_facts
     const grout_thread_history *other = grout_checker__get_history(checker, &copy->origin);
     const grout_handover *handover = NULL;
     grout_near near = {.kind = GROUT_NEAR_WGMMA_UNORDERED};
-    uint32_t told = clocks->known[grout_clock_x(&checker->shape,
-                                                grout_checker__get_actor(checker, &wgmma->origin))];
+    uint32_t told = clocks->known[grout_clock_epoch(
+        &checker->shape, grout_checker__get_actor(checker, &wgmma->origin))];
     if (!facts->primary_is_earlier && told > 0) {
         handover = find_handover(owner, other, 1, told);
     }
@@ -176,7 +176,7 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_fact
     }
     handover =
         find_handover(owner, grout_checker__get_history(checker, &access->origin), wgmma->epoch,
-                      clocks->known[grout_clock_x(
+                      clocks->known[grout_clock_epoch(
                           &checker->shape, grout_checker__get_actor(checker, &wgmma->origin))]);
     if (handover) {
         near.handover = handover->origin;

@@ -6,20 +6,20 @@
 
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
-    const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
-                               [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
-                               [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
-                               [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
-                               [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
-                               [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
-                               [GROUT_MECHANISM_GRID] = grout_clock_gd(shape),
-                               [GROUT_MECHANISM_TCGEN05] = grout_clock_tc(shape, 0),
-                               [GROUT_MECHANISM_TMEM_LOAD] = grout_clock_tl(shape, 0),
-                               [GROUT_MECHANISM_TMEM_STORE] = grout_clock_ts(shape, 0),
+    const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_handed(shape, 0),
+                               [GROUT_MECHANISM_EPOCH] = grout_clock_epoch(shape, 0),
+                               [GROUT_MECHANISM_BULK_READ] = grout_clock_bulk_read(shape, 0),
+                               [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_async_copy(shape, 0),
+                               [GROUT_MECHANISM_PHASE] = grout_clock_phase(shape, 0),
+                               [GROUT_MECHANISM_WGMMA] = grout_clock_wgmma(shape, 0),
+                               [GROUT_MECHANISM_GRID] = grout_clock_grid(shape),
+                               [GROUT_MECHANISM_TCGEN05] = grout_clock_tcgen05(shape, 0),
+                               [GROUT_MECHANISM_TMEM_LOAD] = grout_clock_tmem_load(shape, 0),
+                               [GROUT_MECHANISM_TMEM_STORE] = grout_clock_tmem_store(shape, 0),
                                [GROUT_MECHANISM_SEALED] = grout_clock_sealed(shape),
                                [GROUT_MECHANISM_SEEN] = grout_clock_time_size(shape),
-                               [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
-                               [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
+                               [GROUT_MECHANISM_ACCESS] = grout_clock_released(shape, 0),
+                               [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bulk_written(shape, 0)};
     uint32_t mechanism = sizeof starts / sizeof *starts - 1;
     GROUT_ASSERT(component < grout_clock_size(shape));
     while (component < starts[mechanism]) {

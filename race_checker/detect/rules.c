@@ -79,9 +79,10 @@ static bool is_known(const grout_rules *rules, const grout_entry *earlier, uint3
 /* Whether the access, or the issue of it, is in order in time. */
 static bool is_issue_known(const grout_rules *rules, const grout_entry *earlier) {
     return is_known(rules, earlier, earlier->number) ||
-           has_reached(find_known(rules, earlier),
-                       grout_clock_x(rules->shape, grout_entry__get_actor(rules->shape, earlier)),
-                       earlier->epoch);
+           has_reached(
+               find_known(rules, earlier),
+               grout_clock_epoch(rules->shape, grout_entry__get_actor(rules->shape, earlier)),
+               earlier->epoch);
 }
 
 /* Whether the access looks at what is there; a write does not. */
@@ -241,7 +242,7 @@ static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
 static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
                                           const grout_entry *read, bool read_is_later) {
     const grout_clock_shape *shape = rules->shape;
-    uint32_t barrier = load->component - grout_clock_ph(shape, 0);
+    uint32_t barrier = load->component - grout_clock_phase(shape, 0);
     uint32_t actor = grout_clock_local_actor(shape, read->origin.thread, read->origin.warp);
     const uint16_t *told_since = rules->find_told_since(rules->payload, read->origin.cta);
     GROUT_ASSERT(actor < shape->actor_count / shape->cta_count);
@@ -333,8 +334,8 @@ static grout_conflict judge_unpublished(const grout_rules *rules, const grout_en
 
 /* Whether the plain access would be known if every edge were strong and wide enough. */
 static bool is_lost(const grout_rules *rules, const grout_entry *earlier) {
-    uint32_t lost =
-        grout_clock_s(rules->shape, 0) + (earlier->component - grout_clock_g(rules->shape, 0));
+    uint32_t lost = grout_clock_handed(rules->shape, 0) +
+                    (earlier->component - grout_clock_released(rules->shape, 0));
     return !is_by_engine(earlier) && has_reached(find_known(rules, earlier), lost, earlier->number);
 }
 

@@ -141,7 +141,7 @@ static grout_diag_code get_code(const grout_rules *rules, const grout_entry *ear
 grout_conflict grout_tensor__judge(const grout_rules *rules, const grout_entry *earlier) {
     const uint32_t actor = grout_entry__get_actor(rules->shape, earlier);
     const bool is_issue_known =
-        rules->clocks->known[grout_clock_x(rules->shape, actor)] >= earlier->epoch ||
+        rules->clocks->known[grout_clock_epoch(rules->shape, actor)] >= earlier->epoch ||
         rules->clocks->known[earlier->component] >= earlier->number;
     grout_conflict conflict = {.code = GROUT_DIAG_NONE};
     if (earlier->component == rules->entry.component && is_mma(rules, earlier)) {

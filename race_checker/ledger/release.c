@@ -88,7 +88,7 @@ static bool is_late(const grout_releases *releases, const grout_trigger *trigger
     for (size_t i = 0; i < trigger->stamps.count; i++) {
         const grout_trigger_stamp *stamp = &trigger->stamps.items[i];
         if (stamp->actor == actor ||
-            clocks->known[grout_clock_x(&releases->shape, stamp->actor)] > stamp->epoch) {
+            clocks->known[grout_clock_epoch(&releases->shape, stamp->actor)] > stamp->epoch) {
             return true;
         }
     }
@@ -101,7 +101,7 @@ static bool add_stamp(const grout_releases *releases, grout_trigger *trigger,
         return false;
     }
     trigger->stamps.items[trigger->stamps.count++] = (grout_trigger_stamp){
-        .actor = actor, .epoch = clocks->known[grout_clock_x(&releases->shape, actor)]};
+        .actor = actor, .epoch = clocks->known[grout_clock_epoch(&releases->shape, actor)]};
     return true;
 }
 

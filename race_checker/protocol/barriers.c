@@ -26,7 +26,7 @@ static bool knows_previous(const grout_checker *checker, const grout_event *even
                            uint32_t barrier) {
     const grout_phase_fact *previous = &event->u.arrive.previous;
     const uint32_t *known = event->clocks->known;
-    if (known[grout_clock_ph(&checker->shape, barrier)] >=
+    if (known[grout_clock_phase(&checker->shape, barrier)] >=
         event->u.arrive.phase_base + event->u.arrive.phase) {
         return true;
     }
@@ -48,7 +48,7 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     }
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         uint32_t x =
-            event->clocks->known[grout_clock_x(&checker->shape, get_actor(checker, at, i))];
+            event->clocks->known[grout_clock_epoch(&checker->shape, get_actor(checker, at, i))];
         known[i] = known[i] < x ? x : known[i];
     }
     if (event->u.arrive.by_copy || event->u.arrive.is_bytes) {
@@ -152,7 +152,7 @@ static const grout_origin *find_known_contribution(const grout_checker *checker,
                                                    const grout_event *event,
                                                    const grout_element_at *at) {
     static const grout_origin nowhere;
-    uint32_t known = event->clocks->known[grout_clock_ph(&checker->shape, at->barrier)];
+    uint32_t known = event->clocks->known[grout_clock_phase(&checker->shape, at->barrier)];
     uint32_t newest = known - event->u.wait.barrier->phase_base - 1;
     bool is_kept = newest >= at->element->facts.first &&
                    newest - at->element->facts.first < grout_element__count(at->element);
@@ -168,7 +168,7 @@ static bool check_skipped(grout_checker *checker, const grout_event *event,
     uint32_t number = event->u.wait.phase;
     memset(&facts, 0, sizeof facts);
     if (at->is_explicit || !is_first ||
-        event->clocks->known[grout_clock_ph(&checker->shape, at->barrier)] <=
+        event->clocks->known[grout_clock_phase(&checker->shape, at->barrier)] <=
             event->u.wait.barrier->phase_base + number + 1) {
         return true;
     }
@@ -236,7 +236,7 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
     grout_checker__note_visit(checker, event);
     wait.mark->waits = number + 1;
     *wait.origin = event->origin;
-    wait.mark->epoch = event->clocks->known[grout_clock_x(
+    wait.mark->epoch = event->clocks->known[grout_clock_epoch(
         &checker->shape, grout_checker__get_actor(checker, &event->origin))];
     return grout_checker__check_init(checker, event, &at) &&
            check_skipped(checker, event, &at, is_first) && check_parity(checker, event) &&

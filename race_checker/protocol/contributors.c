@@ -19,7 +19,7 @@ void grout_element__meet_bytes(const grout_checker *checker, const grout_event *
     for (uint32_t i = 0; i < at->element->contributor_count; i++) {
         grout_contributor *it = &at->element->contributors[i];
         if (it->arms && it->phase == event->u.arrive.phase_base + event->u.arrive.phase &&
-            event->clocks->known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch) {
+            event->clocks->known[grout_clock_epoch(&checker->shape, it->actor)] >= it->epoch) {
             it->is_met = true;
         }
     }
@@ -73,7 +73,8 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
     }
     *it = (grout_contributor){.origin = event->origin,
                               .actor = actor,
-                              .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                              .epoch =
+                                  event->clocks->known[grout_clock_epoch(&checker->shape, actor)],
                               .phase = number,
                               .arms = arms,
                               .is_of_engine = is_of_engine,
@@ -90,12 +91,13 @@ static bool is_passed(const grout_checker *checker, const grout_contributor *it,
                       const uint32_t *known) {
     const grout_clock_shape *shape = &checker->shape;
     return it->is_later && shape->has_tensor_facts != 0 &&
-           known[grout_clock_tc(shape, grout_checker__get_lane(checker, &it->origin))] > it->mmas;
+           known[grout_clock_tcgen05(shape, grout_checker__get_lane(checker, &it->origin))] >
+               it->mmas;
 }
 
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
                                  uint32_t barrier, const uint32_t *known) {
-    return known[grout_clock_ph(&checker->shape, barrier)] > it->phase ||
+    return known[grout_clock_phase(&checker->shape, barrier)] > it->phase ||
            is_passed(checker, it, known) ||
-           (!it->is_of_engine && known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch);
+           (!it->is_of_engine && known[grout_clock_epoch(&checker->shape, it->actor)] >= it->epoch);
 }

@@ -58,7 +58,7 @@ uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_c
 bool grout_checker__knows_actors(const grout_checker *checker, const uint32_t *known,
                                  const uint32_t *clock) {
     for (uint32_t i = 0; i < checker->shape.actor_count; i++) {
-        uint32_t x = grout_clock_x(&checker->shape, i);
+        uint32_t x = grout_clock_epoch(&checker->shape, i);
         if (clock[x] > known[x]) {
             return false;
         }

@@ -12,7 +12,7 @@ typedef struct grout_element_at {
     grout_cta_state *state;
     grout_element_state *element;
     uint32_t index;   /* in its CTA */
-    uint32_t barrier; /* in the cluster: for the component ph */
+    uint32_t barrier; /* in the cluster: for the component phase */
     bool is_explicit;
     bool has_late_bytes; /* bytes may come when all arrivals of a phase are in */
 } grout_element_at;

@@ -28,7 +28,7 @@ static bool is_follow_on(const grout_checker *checker, const grout_fault *fault)
 static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
     return event->clocks == NULL
                ? 0
-               : event->clocks->known[grout_clock_x(
+               : event->clocks->known[grout_clock_epoch(
                      &checker->shape, grout_checker__get_actor(checker, &event->origin))];
 }
 

@@ -36,7 +36,7 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
                                const grout_element_at *at) {
     const grout_element_state *element = at->element;
     return !at->is_explicit || !element->init.op || !event->clocks ||
-           event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)] >=
+           event->clocks->known[grout_clock_epoch(&checker->shape, element->init_actor)] >=
                element->facts.init_epoch ||
            report_invisible(checker, at, &event->origin, &element->init);
 }
@@ -63,7 +63,8 @@ static bool check_waits(grout_checker *checker, const grout_element_at *at, cons
     uint32_t rank = grout_checker__get_rank(checker, at->state->life.cta);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         const grout_wait_at wait = grout_checker__get_wait(checker, at->state, at->index, i);
-        uint32_t x = grout_clock_x(&checker->shape, grout_clock_actor(&checker->shape, rank, i));
+        uint32_t x =
+            grout_clock_epoch(&checker->shape, grout_clock_actor(&checker->shape, rank, i));
         if (wait.origin->op && known[x] < wait.mark->epoch &&
             !report_unknown(checker, at, end, wait.origin)) {
             return false;
@@ -91,9 +92,10 @@ bool grout_checker__check_ended(grout_checker *checker, const grout_event *event
     const grout_fault *fault = event->u.fault;
     grout_element_at at = grout_checker__find_element(checker, fault->cta, fault->element);
     const grout_element_state *element = at.element;
-    *is_reported_out = at.state && element->ended.op && event->clocks &&
-                       event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)] <
-                           element->ended_epoch;
+    *is_reported_out =
+        at.state && element->ended.op && event->clocks &&
+        event->clocks->known[grout_clock_epoch(&checker->shape, element->ended_actor)] <
+            element->ended_epoch;
     return *is_reported_out ? report_unknown(checker, &at, &element->ended, &event->origin)
                             : !checker->has_failed;
 }
@@ -125,7 +127,7 @@ static bool is_known_use(const grout_checker *checker, const grout_event *event,
     const grout_origin *origin = &use->sides[0].origin;
     uint32_t actor = grout_checker__get_actor(checker, origin);
     return origin->cta / checker->shape.cta_count == event->origin.cta / checker->shape.cta_count &&
-           event->clocks->known[grout_clock_x(&checker->shape, actor)] >= use->epoch;
+           event->clocks->known[grout_clock_epoch(&checker->shape, actor)] >= use->epoch;
 }
 
 /* Whether a use came before the init or after it is chance if nothing orders them: uses that were
@@ -157,7 +159,7 @@ static bool begin_life(grout_checker *checker, const grout_event *event,
     element->init = event->origin;
     element->init_actor = grout_checker__get_actor(checker, &event->origin);
     element->facts.init_epoch =
-        event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)];
+        event->clocks->known[grout_clock_epoch(&checker->shape, element->init_actor)];
     return true;
 }
 
@@ -167,7 +169,7 @@ static void end_life(grout_checker *checker, const grout_event *event, const gro
     element->ended = event->origin;
     element->ended_actor = grout_checker__get_actor(checker, &event->origin);
     element->ended_epoch =
-        event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)];
+        event->clocks->known[grout_clock_epoch(&checker->shape, element->ended_actor)];
 }
 
 /* The init knows the invalidate of the life before: else it may be one of a live mbarrier. */
@@ -175,7 +177,7 @@ static bool check_order_of_lives(grout_checker *checker, const grout_event *even
                                  const grout_element_at *at) {
     const grout_element_state *element = at->element;
     return !element->ended.op ||
-           event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)] >=
+           event->clocks->known[grout_clock_epoch(&checker->shape, element->ended_actor)] >=
                element->ended_epoch ||
            report_unknown(checker, at, &event->origin, &element->ended);
 }

@@ -22,7 +22,7 @@ static bool knows_increase(grout_checker *checker, const grout_event *event) {
         for (uint32_t i = 0; i < checker->local_actors; i++) {
             uint32_t epoch = state->facts.increases[i];
             uint32_t actor = grout_clock_actor(shape, rank, i);
-            if (epoch > 0 && event->clocks->known[grout_clock_x(shape, actor)] >= epoch - 1) {
+            if (epoch > 0 && event->clocks->known[grout_clock_epoch(shape, actor)] >= epoch - 1) {
                 return true;
             }
         }
@@ -39,7 +39,7 @@ bool grout_checker__registers(grout_checker *checker, const grout_event *event) 
     uint32_t actor = grout_checker__get_actor(checker, &event->origin);
     uint32_t *increase = &state->facts.increases[local];
     if (event->u.registers.is_increase) {
-        uint32_t epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)];
+        uint32_t epoch = event->clocks->known[grout_clock_epoch(&checker->shape, actor)];
         *increase = *increase == 0 ? epoch + 1 : *increase;
     } else if (event->clocks->foreign_count > 0 || knows_increase(checker, event)) {
         /* Too little is kept of other clusters. */

@@ -96,7 +96,7 @@ static bool knows_epoch(const grout_checker *checker, const grout_event *event, 
     const uint32_t *known = event->clocks->cluster == cluster
                                 ? event->clocks->known
                                 : grout_clocks_find_known(event->clocks, cluster);
-    return epoch == 0 || (known && known[grout_clock_x(&checker->shape, actor)] >= epoch);
+    return epoch == 0 || (known && known[grout_clock_epoch(&checker->shape, actor)] >= epoch);
 }
 
 /* Whether it knows of the wait. */
@@ -155,14 +155,14 @@ static bool add_signal(grout_checker *checker, const grout_event *event,
         return grout_checker__fail(checker);
     }
     semaphore->signals = list;
-    semaphore->signals[semaphore->signal_count++] =
-        (grout_unit_signal){.origin = event->origin,
-                            .cluster = event->clocks->cluster,
-                            .actor = actor,
-                            .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
-                            .serial = event->u.semaphore.serial,
-                            .oldest = event->u.semaphore.serial,
-                            .unknown = unknown};
+    semaphore->signals[semaphore->signal_count++] = (grout_unit_signal){
+        .origin = event->origin,
+        .cluster = event->clocks->cluster,
+        .actor = actor,
+        .epoch = event->clocks->known[grout_clock_epoch(&checker->shape, actor)],
+        .serial = event->u.semaphore.serial,
+        .oldest = event->u.semaphore.serial,
+        .unknown = unknown};
     return true;
 }
 
@@ -247,7 +247,7 @@ static grout_unit_wait make_wait(const grout_checker *checker, const grout_event
         .origin = event->origin,
         .cluster = event->clocks->cluster,
         .actor = actor,
-        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+        .epoch = event->clocks->known[grout_clock_epoch(&checker->shape, actor)],
         .serial = event->u.semaphore.serial_count == 1 ? event->u.semaphore.serials[0] : UINT32_MAX,
         .end = end,
         .no_decrement = event->u.semaphore.no_decrement};

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
-    return event->clocks
-        ->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &event->origin))];
+    return event->clocks->known[grout_clock_epoch(
+        &checker->shape, grout_checker__get_actor(checker, &event->origin))];
 }
 
 /* An arrive or signal that carries no memory facts, or not to everyone. */
@@ -69,7 +69,7 @@ static void note_wgmma(const grout_checker *checker, const grout_event *event,
             &thread->handovers[thread->handover_count++ % GROUT_HANDOVERS_MAX];
         handover->origin = event->origin;
         handover->element = event->u.arrive.element;
-        handover->epoch = event->clocks->known[grout_clock_x(
+        handover->epoch = event->clocks->known[grout_clock_epoch(
             &checker->shape, grout_checker__get_actor(checker, &event->origin))];
         handover->issued = thread->wgmma_issued;
         handover->wait = thread->wgmma_wait;
@@ -86,7 +86,7 @@ uint32_t grout_checker__count_mmas(const grout_checker *checker, const grout_eve
     const uint32_t lane = grout_checker__get_lane(checker, &event->origin);
     return checker->shape.has_tensor_facts == 0
                ? 0
-               : event->clocks->admitted[grout_clock_admitted_is(&checker->shape, lane)];
+               : event->clocks->admitted[grout_clock_admitted_issue(&checker->shape, lane)];
 }
 
 /* An arrival that MMAs of tcgen05 make later. */

@@ -54,7 +54,7 @@ typedef struct grout_contributor {
     /* facts, from here on */
     uint32_t actor;
     uint32_t epoch; /* x; a clock that is at least as far knows it */
-    uint32_t phase; /* plus the base: component ph */
+    uint32_t phase; /* plus the base: component phase */
     /* bytes, or an arrival that the engine makes: known by its phase only */
     bool is_of_engine;
     bool is_later; /* an engine makes it some time after its actor's op: a commit */
@@ -77,7 +77,7 @@ typedef struct grout_element_facts {
     uint64_t skipped;     /* bit: local actor that began to wait too late */
     uint32_t first;       /* phase that is kept */
     uint32_t full;        /* phases whose contributions are all in, held against the waits */
-    uint32_t last_load;   /* number (component ph) of its latest load; 0: none in this life */
+    uint32_t last_load;   /* number (component phase) of its latest load; 0: none in this life */
     uint32_t init_epoch;  /* of init */
     uint32_t has_overrun; /* 1: a phase of it was found to complete too early */
     uint32_t reserved;

@@ -193,7 +193,7 @@ static void hand_on_engines(const history *it, knowledge *into, const grout_even
 static void commit(history *it, const grout_event *event, knowledge *phase) {
     const knowledge *own = get_own(it, event);
     const uint32_t cluster = get_cluster(it, event->origin.cta);
-    const uint32_t component = grout_clock_tc(
+    const uint32_t component = grout_clock_tcgen05(
         &it->shape, grout_clock_lane(&it->shape, get_rank(it, event->origin.cta),
                                      grout_clock_local_lane(&it->shape, event->origin.thread,
                                                             event->origin.warp)));
@@ -249,7 +249,7 @@ static void arrive(history *it, const grout_event *event) {
         const uint32_t actor = grout_clock_actor(
             &it->shape, get_rank(it, event->origin.cta),
             grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp));
-        learn(it, phase, cluster, grout_clock_ca(&it->shape, actor), UINT32_MAX, false);
+        learn(it, phase, cluster, grout_clock_async_copy(&it->shape, actor), UINT32_MAX, false);
     }
 }
 
@@ -264,7 +264,7 @@ static void wait(history *it, const grout_event *event) {
     const uint32_t number = barrier->phase_base + event->u.wait.phase;
     absorb(it, own, find_message(it, PHASE, place, number));
     learn(it, own, get_cluster(it, barrier->cta),
-          grout_clock_ph(&it->shape, grout_clock_barrier(&it->shape, rank, barrier->element)),
+          grout_clock_phase(&it->shape, grout_clock_barrier(&it->shape, rank, barrier->element)),
           number + 1, false);
     if (orders_tensor_core(it, barrier->object)) {
         admit(own);
@@ -324,8 +324,8 @@ static void wait_for_tmem(history *it, const grout_event *event) {
     const uint32_t local =
         grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp);
     const uint32_t actor = grout_clock_actor(&it->shape, rank, local);
-    const uint32_t component = event->u.group.read_only ? grout_clock_tl(&it->shape, actor)
-                                                        : grout_clock_ts(&it->shape, actor);
+    const uint32_t component = event->u.group.read_only ? grout_clock_tmem_load(&it->shape, actor)
+                                                        : grout_clock_tmem_store(&it->shape, actor);
     knowledge *own = get_own(it, event);
     learn(it, own, get_cluster(it, event->origin.cta), component, event->u.group.number, false);
     for (uint32_t i = 0; i < it->count; i++) {
@@ -346,14 +346,14 @@ static void wait_for_group(history *it, const grout_event *event) {
     const uint32_t number = event->u.group.number;
     knowledge *own = get_own(it, event);
     if (event->kind == GROUT_EVENT_WGMMA_WAIT) {
-        learn(it, own, cluster, grout_clock_wg(&it->shape, actor), number, false);
+        learn(it, own, cluster, grout_clock_wgmma(&it->shape, actor), number, false);
     } else if (event->kind == GROUT_EVENT_ASYNC_COPY_WAIT) {
-        learn(it, own, cluster, grout_clock_ca(&it->shape, actor), number, false);
+        learn(it, own, cluster, grout_clock_async_copy(&it->shape, actor), number, false);
     } else {
         const uint32_t lane = event->u.group.lane; /* in the cluster */
-        learn(it, own, cluster, grout_clock_br(&it->shape, lane), number, false);
+        learn(it, own, cluster, grout_clock_bulk_read(&it->shape, lane), number, false);
         if (!event->u.group.read_only) {
-            learn(it, own, cluster, grout_clock_bw(&it->shape, lane), number, true);
+            learn(it, own, cluster, grout_clock_bulk_written(&it->shape, lane), number, true);
         }
     }
 }

@@ -187,8 +187,8 @@ static bool is_before(const entry *x, const entry *y, bool is_known, bool is_pub
 
 /* The lane that an MMA comes from; false: it is a load or a store of tensor memory. */
 static bool get_mma_lane(const oracle *it, const entry *e, uint32_t *lane) {
-    *lane = e->access.stamp.component - grout_clock_tc(&it->shape, 0);
-    return e->access.stamp.component >= grout_clock_tc(&it->shape, 0) &&
+    *lane = e->access.stamp.component - grout_clock_tcgen05(&it->shape, 0);
+    return e->access.stamp.component >= grout_clock_tcgen05(&it->shape, 0) &&
            *lane < grout_clock_tensor_lanes(&it->shape);
 }
 

@@ -125,8 +125,8 @@ static void start(machine *it, uint32_t arrivals) {
     it->fact = (grout_barrier_fact){
         .object = it->object, .arrivals = arrivals, .waits = it->waits, .actor_count = THREADS};
     for (uint32_t t = 0; t < THREADS; t++) {
-        it->clocks[t][grout_clock_x(&it->shape, t)] = 1;
-        it->clocks[t][grout_clock_g(&it->shape, t)] = 1;
+        it->clocks[t][grout_clock_epoch(&it->shape, t)] = 1;
+        it->clocks[t][grout_clock_released(&it->shape, t)] = 1;
     }
 }
 
@@ -157,7 +157,7 @@ static grout_event make_event(machine *it, grout_event_kind kind, uint32_t threa
 
 static void complete(machine *it, uint32_t phase) {
     grout_event event = {.kind = GROUT_EVENT_PHASE};
-    it->phases[phase][grout_clock_ph(&it->shape, 0)] = phase + 1;
+    it->phases[phase][grout_clock_phase(&it->shape, 0)] = phase + 1;
     it->full = phase + 1;
     if (it->is_late) {
         return;
@@ -187,8 +187,8 @@ static void arrive(machine *it, uint32_t thread, grout_op_id op) {
     it->fact.has_contribution = true;
     it->fact.last_contribution = event.origin;
     join(it->phases[phase], it->clocks[thread]);
-    it->clocks[thread][grout_clock_x(&it->shape, thread)]++;
-    it->clocks[thread][grout_clock_g(&it->shape, thread)]++;
+    it->clocks[thread][grout_clock_epoch(&it->shape, thread)]++;
+    it->clocks[thread][grout_clock_released(&it->shape, thread)]++;
     it->fact.arrived++;
     if (it->fact.arrived == it->fact.arrivals) {
         it->fact.full++;
@@ -202,7 +202,7 @@ static void wait_for_next(machine *it, uint32_t thread, grout_op_id op) {
     grout_event event = make_event(it, GROUT_EVENT_WAIT, thread, op, &clocks);
     uint32_t phase = it->waits[thread].waits++;
     ck_assert_uint_lt(phase, it->full);
-    it->waits[thread].epoch = it->clocks[thread][grout_clock_x(&it->shape, thread)];
+    it->waits[thread].epoch = it->clocks[thread][grout_clock_epoch(&it->shape, thread)];
     it->waits[thread].origin = event.origin;
     event.u.wait.barrier = &it->fact;
     event.u.wait.phase = phase;

@@ -214,9 +214,9 @@ START_TEST(order_of_registers_is_a_doubt) {
     const grout_event begin = {.kind = GROUT_EVENT_CTA_BEGIN, .clocks = &clocks};
     ck_assert(observer->begin(observer->self, &info));
     ck_assert(observer->event(observer->self, &begin));
-    clock[grout_clock_x(&info.shape, 0)] = 5;
+    clock[grout_clock_epoch(&info.shape, 0)] = 5;
     send_change(observer, 0, true, &clocks);
-    clock[grout_clock_x(&info.shape, 0)] = row->known;
+    clock[grout_clock_epoch(&info.shape, 0)] = row->known;
     clocks.foreign = &foreign;
     clocks.foreign_count = row->foreign;
     send_change(observer, row->decreasing, false, &clocks);

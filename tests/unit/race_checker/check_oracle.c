@@ -30,7 +30,7 @@ static bool note_conflict(void *payload, const grout_conflict *conflict, const g
 /* As the checker counts them: see count_told in conflicts.c. */
 static uint16_t count_told(world *it, uint32_t actor) {
     uint16_t *since = &it->told_since[get_cta(actor)][(size_t)(actor % THREADS) * BARRIERS];
-    const uint32_t *phases = &get_known(it, actor)[grout_clock_ph(&SHAPE, 0)];
+    const uint32_t *phases = &get_known(it, actor)[grout_clock_phase(&SHAPE, 0)];
     uint16_t told = it->told[actor];
     for (uint32_t i = 0; i < BARRIERS; i++) {
         told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
@@ -98,8 +98,8 @@ static access make_access(world *it, uint32_t actor, uint32_t space, bool writes
     made.entry.origin = (grout_origin){
         .op = 1 + draw(it, 12), .cta = made.cta, .thread = (uint8_t)(actor % THREADS)};
     made.entry.cluster = made.cluster;
-    made.entry.epoch = get_known(it, actor)[grout_clock_x(&SHAPE, member)];
-    made.entry.component = grout_clock_g(&SHAPE, member);
+    made.entry.epoch = get_known(it, actor)[grout_clock_epoch(&SHAPE, member)];
+    made.entry.component = grout_clock_released(&SHAPE, member);
     made.entry.number = made.entry.epoch;
     return made;
 }
@@ -171,7 +171,7 @@ static void load(world *it, uint32_t actor, uint32_t space) {
     uint32_t element = space * ELEMENTS + draw(it, ELEMENTS);
     access made = make_access(it, actor, space, true);
     completion *done = &it->completions[element][it->phases[element] + 1];
-    set_engine(&made, PHASE, grout_clock_ph(&SHAPE, element % (CTAS * ELEMENTS)),
+    set_engine(&made, PHASE, grout_clock_phase(&SHAPE, element % (CTAS * ELEMENTS)),
                ++it->phases[element], draw(it, 3) > 0);
     made.element = element;
     memcpy(done->clock, it->clocks[actor].known[cluster], sizeof done->clock);
@@ -190,10 +190,10 @@ static void load(world *it, uint32_t actor, uint32_t space) {
 static void store(world *it, uint32_t actor, uint32_t space) {
     uint32_t member = actor % MEMBERS, group = ++it->groups[actor];
     access source = make_access(it, actor, space, false), target;
-    set_engine(&source, BULK_READ, grout_clock_br(&SHAPE, member), group, true);
+    set_engine(&source, BULK_READ, grout_clock_bulk_read(&SHAPE, member), group, true);
     happen(it, &source);
     target = make_access(it, actor, SPACES - 1, true);
-    set_engine(&target, BULK_WRITE, grout_clock_bw(&SHAPE, member), group, true);
+    set_engine(&target, BULK_WRITE, grout_clock_bulk_written(&SHAPE, member), group, true);
     if (draw(it, 3) == 0) {
         set_atomic(it, &target);
     }
@@ -203,16 +203,16 @@ static void store(world *it, uint32_t actor, uint32_t space) {
 static void copy(world *it, uint32_t actor, uint32_t space) {
     uint32_t member = actor % MEMBERS, group = ++it->copies[actor];
     access source = make_access(it, actor, SPACES - 1, false), target;
-    set_engine(&source, COPY_GROUP, grout_clock_ca(&SHAPE, member), group, false);
+    set_engine(&source, COPY_GROUP, grout_clock_async_copy(&SHAPE, member), group, false);
     happen(it, &source);
     target = make_access(it, actor, space, true);
-    set_engine(&target, COPY_GROUP, grout_clock_ca(&SHAPE, member), group, false);
+    set_engine(&target, COPY_GROUP, grout_clock_async_copy(&SHAPE, member), group, false);
     happen(it, &target);
 }
 
 static void multiply(world *it, uint32_t actor) {
     access made = make_access(it, actor, get_cta(actor), false);
-    set_engine(&made, WGMMA, grout_clock_wg(&SHAPE, actor % MEMBERS), ++it->wgmmas[actor], true);
+    set_engine(&made, WGMMA, grout_clock_wgmma(&SHAPE, actor % MEMBERS), ++it->wgmmas[actor], true);
     happen(it, &made);
 }
 
@@ -332,7 +332,7 @@ static void wait_for_phase(world *it, uint32_t actor) {
     uint32_t element = get_cta(actor) * ELEMENTS + draw(it, ELEMENTS);
     uint32_t number = draw(it, it->phases[element] + 1);
     uint32_t *known = get_known(it, actor);
-    const uint32_t component = grout_clock_ph(&SHAPE, element % BARRIERS);
+    const uint32_t component = grout_clock_phase(&SHAPE, element % BARRIERS);
     uint32_t *phase = &known[component], *shown = &known[grout_clock_seen(&SHAPE, component)];
     const completion *done = &it->completions[element][number];
     if (number == 0) {
@@ -349,16 +349,16 @@ static void wait_for_phase(world *it, uint32_t actor) {
     unite(&it->knows[actor].issued, &done->issued);
     unite(&it->knows[actor].over, &done->over);
     unite(&it->knows[actor].shown, &done->shown);
-    join(known, done->clock, grout_clock_x(&SHAPE, 0), grout_clock_engine_size(&SHAPE));
+    join(known, done->clock, grout_clock_epoch(&SHAPE, 0), grout_clock_engine_size(&SHAPE));
     *phase = *phase < number ? number : *phase;
     *shown = *shown < number ? number : *shown;
 }
 
 static void wait_for_groups(world *it, uint32_t actor) {
     uint32_t member = actor % MEMBERS, number = draw(it, it->groups[actor] + 1);
-    learn(it, actor, BULK_READ, grout_clock_br(&SHAPE, member), number);
+    learn(it, actor, BULK_READ, grout_clock_bulk_read(&SHAPE, member), number);
     if (draw(it, 2)) {
-        learn(it, actor, BULK_WRITE, grout_clock_bw(&SHAPE, member), number);
+        learn(it, actor, BULK_WRITE, grout_clock_bulk_written(&SHAPE, member), number);
     }
 }
 
@@ -377,11 +377,11 @@ static void synchronise(world *it) {
         wait_for_groups(it, actor);
         break;
     case 4:
-        learn(it, actor, COPY_GROUP, grout_clock_ca(&SHAPE, member),
+        learn(it, actor, COPY_GROUP, grout_clock_async_copy(&SHAPE, member),
               draw(it, it->copies[actor] + 1));
         break;
     case 5:
-        learn(it, actor, WGMMA, grout_clock_wg(&SHAPE, member), draw(it, it->wgmmas[actor] + 1));
+        learn(it, actor, WGMMA, grout_clock_wgmma(&SHAPE, member), draw(it, it->wgmmas[actor] + 1));
         break;
     case 6:
     case 7:

@@ -212,8 +212,8 @@ static void start(machine *it) {
     it->observer = grout_checker_get_observer(it->checker);
     ck_assert(it->observer->begin(it->observer->self, &info));
     for (uint32_t i = 0; i < ACTORS; i++) {
-        it->clocks[i][grout_clock_x(&it->shape, i)] = 1;
-        it->clocks[i][grout_clock_g(&it->shape, i)] = 1;
+        it->clocks[i][grout_clock_epoch(&it->shape, i)] = 1;
+        it->clocks[i][grout_clock_released(&it->shape, i)] = 1;
     }
     for (uint32_t c = 0; c < CTAS; c++) {
         for (uint32_t e = 0; e < ELEMENTS; e++) {
@@ -241,12 +241,12 @@ static void join(uint32_t *into, const uint32_t *from) {
 }
 
 static void advance(machine *it, const actor *who) {
-    it->clocks[who->number][grout_clock_x(&it->shape, who->number)]++;
-    it->clocks[who->number][grout_clock_g(&it->shape, who->number)]++;
+    it->clocks[who->number][grout_clock_epoch(&it->shape, who->number)]++;
+    it->clocks[who->number][grout_clock_released(&it->shape, who->number)]++;
 }
 
 static uint32_t get_epoch(const machine *it, const actor *who) {
-    return it->clocks[who->number][grout_clock_x(&it->shape, who->number)];
+    return it->clocks[who->number][grout_clock_epoch(&it->shape, who->number)];
 }
 
 static grout_event make_event(machine *it, grout_event_kind kind, const actor *who,
@@ -269,7 +269,7 @@ static void send(machine *it, const grout_event *event) {
  */
 
 static uint32_t get_ph(const machine *it, uint32_t cta, uint32_t index) {
-    return grout_clock_ph(&it->shape, grout_clock_barrier(&it->shape, cta, index));
+    return grout_clock_phase(&it->shape, grout_clock_barrier(&it->shape, cta, index));
 }
 
 static void complete(machine *it, element *own, uint32_t phase) {
@@ -319,7 +319,7 @@ static void settle(machine *it, const actor *who, uint32_t cta, uint32_t index) 
         complete(it, own, phase);
     }
     for (uint32_t i = 0; i < ACTORS; i++) {
-        uint32_t x = grout_clock_x(&it->shape, i);
+        uint32_t x = grout_clock_epoch(&it->shape, i);
         covers = covers && own->phases[phase][x] <= known[x];
     }
     if (covers && *ph == own->fact.phase_base + phase) {

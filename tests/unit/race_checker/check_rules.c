@@ -83,20 +83,20 @@ static uint32_t get_component(who x, uint32_t cta) {
     uint32_t lane = grout_clock_lane(&SHAPE, cta, 0), actor = grout_clock_actor(&SHAPE, cta, 0);
     switch (x) {
     case STORE_SOURCE:
-        return grout_clock_br(&SHAPE, lane);
+        return grout_clock_bulk_read(&SHAPE, lane);
     case STORE_TARGET:
-        return grout_clock_bw(&SHAPE, lane);
+        return grout_clock_bulk_written(&SHAPE, lane);
     case LOAD:
     case ASYNC_STORE:
-        return grout_clock_ph(&SHAPE, 0);
+        return grout_clock_phase(&SHAPE, 0);
     case WGMMA:
-        return grout_clock_wg(&SHAPE, actor);
+        return grout_clock_wgmma(&SHAPE, actor);
     case ASYNC_COPY:
-        return grout_clock_ca(&SHAPE, actor);
+        return grout_clock_async_copy(&SHAPE, actor);
     case PLAIN:
         break;
     }
-    return grout_clock_g(&SHAPE, actor);
+    return grout_clock_released(&SHAPE, actor);
 }
 
 static uint8_t get_agent(who x) {
@@ -127,10 +127,10 @@ static void make_atomic(grout_entry *entry, uint8_t scope, uint8_t width) {
 static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *published) {
     uint32_t actor = grout_entry__get_actor(&SHAPE, x);
     if (knows != NOTHING) {
-        known[grout_clock_x(&SHAPE, actor)] = NUMBER;
+        known[grout_clock_epoch(&SHAPE, actor)] = NUMBER;
     }
-    const bool has_seen =
-        x->component >= grout_clock_br(&SHAPE, 0) && x->component < grout_clock_time_size(&SHAPE);
+    const bool has_seen = x->component >= grout_clock_bulk_read(&SHAPE, 0) &&
+                          x->component < grout_clock_time_size(&SHAPE);
     const uint32_t seen = has_seen ? grout_clock_seen(&SHAPE, x->component) : x->component;
     if (knows == IN_TIME || knows == UNSEEN || knows == PUBLISHED) {
         known[x->component] = NUMBER;
@@ -144,10 +144,10 @@ static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *pu
         known[x->component] = NUMBER + 1;
     }
     if (knows == READ_SIDE) {
-        known[grout_clock_br(&SHAPE, 0)] = NUMBER;
+        known[grout_clock_bulk_read(&SHAPE, 0)] = NUMBER;
     }
     if (knows == LOST) {
-        known[grout_clock_s(&SHAPE, actor)] = NUMBER;
+        known[grout_clock_handed(&SHAPE, actor)] = NUMBER;
     }
 }
 
@@ -284,7 +284,7 @@ START_TEST(order_of_execution_has_no_part) {
     rules.find_told_since = find_told_since;
     rules.payload = since;
     read.component = rules.entry.component =
-        is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1);
+        is_wgmma ? grout_clock_wgmma(&SHAPE, 1) : grout_clock_released(&SHAPE, 1);
     since[SHAPE.barrier_count] = TOLD[_i / 2].since;
     read.told = rules.entry.told = TOLD[_i / 2].told;
     load_first = grout_rules__judge(&rules, &load);
@@ -324,7 +324,7 @@ START_TEST(reader_vouches_for_the_write) {
     grout_region region = {.write = write};
     grout_rect rect = {0, 1, 0, 1};
     ck_assert(grout_shadow__init(&shadow, NULL, 1));
-    read.component = grout_clock_g(&SHAPE, 1);
+    read.component = grout_clock_released(&SHAPE, 1);
     read.vouches = _i ? NUMBER : 0;
     ck_assert(grout_shadow__add_reader(&shadow, &region, &read));
     known[read.component] = NUMBER; /* and nothing of the write */

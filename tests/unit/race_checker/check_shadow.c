@@ -86,8 +86,8 @@ static bool note_conflict(void *payload, const grout_conflict *conflict, const g
  */
 
 static void advance(world *it, uint32_t thread) {
-    it->threads[thread].known[grout_clock_x(&SHAPE, thread)]++;
-    it->threads[thread].known[grout_clock_g(&SHAPE, thread)]++;
+    it->threads[thread].known[grout_clock_epoch(&SHAPE, thread)]++;
+    it->threads[thread].known[grout_clock_released(&SHAPE, thread)]++;
 }
 
 static void join(uint32_t *into, const uint32_t *from) {
@@ -126,8 +126,8 @@ static void synchronise(world *it) {
         break;
     case 3: { /* a group wait, read side or both */
         uint32_t done = draw(it, it->groups[from] + 1);
-        uint32_t *br = &clock->known[grout_clock_br(&SHAPE, from)];
-        uint32_t *bw = &clock->known[grout_clock_bw(&SHAPE, from)];
+        uint32_t *br = &clock->known[grout_clock_bulk_read(&SHAPE, from)];
+        uint32_t *bw = &clock->known[grout_clock_bulk_written(&SHAPE, from)];
         *br = *br < done ? done : *br;
         if (draw(it, 2)) {
             *bw = *bw < done ? done : *bw;
@@ -136,13 +136,13 @@ static void synchronise(world *it) {
     }
     case 4: { /* a wait for cp.async groups */
         uint32_t done = draw(it, it->copies[from] + 1);
-        uint32_t *ca = &clock->known[grout_clock_ca(&SHAPE, from)];
+        uint32_t *ca = &clock->known[grout_clock_async_copy(&SHAPE, from)];
         *ca = *ca < done ? done : *ca;
         break;
     }
     default: { /* a barrier wait */
         uint32_t barrier = draw(it, BARRIERS);
-        uint32_t *ph = &clock->known[grout_clock_ph(&SHAPE, barrier)];
+        uint32_t *ph = &clock->known[grout_clock_phase(&SHAPE, barrier)];
         uint32_t done = draw(it, it->phases[barrier] + 1);
         *ph = *ph < done ? done : *ph;
         break;
@@ -157,15 +157,15 @@ static void choose_engine(world *it, uint32_t thread, bool is_write, const grout
     uint8_t agent = GROUT_AGENT_ENGINE;
     if (is_load && draw(it, 3) == 0) {
         agent = GROUT_AGENT_GENERIC_ENGINE;
-        entry->component = grout_clock_ca(&SHAPE, thread);
+        entry->component = grout_clock_async_copy(&SHAPE, thread);
         entry->number = ++it->copies[thread];
     } else if (is_load) {
         uint32_t barrier = draw(it, BARRIERS);
-        entry->component = grout_clock_ph(&SHAPE, barrier);
+        entry->component = grout_clock_phase(&SHAPE, barrier);
         entry->number = ++it->phases[barrier];
     } else {
-        entry->component =
-            is_write ? grout_clock_bw(&SHAPE, thread) : grout_clock_br(&SHAPE, thread);
+        entry->component = is_write ? grout_clock_bulk_written(&SHAPE, thread)
+                                    : grout_clock_bulk_read(&SHAPE, thread);
         entry->number = ++it->groups[thread];
     }
     entry->flags = grout_entry__make_flags(agent, is_write, false);
@@ -181,9 +181,9 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     entry->origin.op = 1 + draw(it, OPS);
     entry->origin.cta = it->cta;
     entry->origin.thread = (uint8_t)thread;
-    entry->epoch = it->threads[thread].known[grout_clock_x(&SHAPE, thread)];
+    entry->epoch = it->threads[thread].known[grout_clock_epoch(&SHAPE, thread)];
     entry->flags = grout_entry__make_flags(GROUT_AGENT_ACTOR, is_write, false);
-    entry->component = grout_clock_g(&SHAPE, thread);
+    entry->component = grout_clock_released(&SHAPE, thread);
     entry->number = entry->epoch;
     if (is_async) {
         choose_engine(it, thread, is_write, rules, entry);

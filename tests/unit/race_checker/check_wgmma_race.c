@@ -237,7 +237,7 @@ START_TEST(box_holds_all_regions) {
     start(it, KERNEL);
     const step read = make_step(it, "0n0"), write = make_step(it, "0s0");
     const grout_stamp stamp = {
-        .component = grout_clock_wg(&it->shape, 0), .number = 1, .agent = GROUT_AGENT_ENGINE};
+        .component = grout_clock_wgmma(&it->shape, 0), .number = 1, .agent = GROUT_AGENT_ENGINE};
     const grout_issue issue = {.read = stamp, .write = stamp};
     grout_event event = {.kind = GROUT_EVENT_ISSUE, .u.issue = &issue};
     send(it, &read, &event);
@@ -310,7 +310,7 @@ static grout_object_id find_object(const machine *it, grout_op_id op, uint32_t o
 
 static void issue_in_scope(machine *it, uint32_t thread, grout_op_id op) {
     const step at = {.thread = thread, .op = op};
-    const grout_stamp stamp = {.component = grout_clock_wg(&it->shape, thread),
+    const grout_stamp stamp = {.component = grout_clock_wgmma(&it->shape, thread),
                                .number = ++it->groups[thread],
                                .agent = GROUT_AGENT_ENGINE};
     const grout_run all_of_acc = {.count = 1, .length = INT64_C(64) * 64 * 4};

@@ -180,9 +180,9 @@ static uint32_t *get_known(world *it, uint32_t actor) {
 
 static void advance(world *it, uint32_t actor) {
     uint32_t *known = get_known(it, actor), member = actor % MEMBERS;
-    known[grout_clock_x(&SHAPE, member)]++;
-    known[grout_clock_g(&SHAPE, member)]++;
-    known[grout_clock_s(&SHAPE, member)]++;
+    known[grout_clock_epoch(&SHAPE, member)]++;
+    known[grout_clock_released(&SHAPE, member)]++;
+    known[grout_clock_handed(&SHAPE, member)]++;
 }
 
 /* ---- the oracle -------------------------------------------------------------------------------

@@ -172,8 +172,8 @@ static void start(machine *it, const char *text) {
     it->observer = grout_checker_get_observer(it->checker);
     ck_assert(it->observer->begin(it->observer->self, &info));
     for (uint32_t t = 0; t < THREADS; t++) {
-        it->sets[t][0][grout_clock_x(&it->shape, t)] = 1;
-        it->sets[t][0][grout_clock_g(&it->shape, t)] = 1;
+        it->sets[t][0][grout_clock_epoch(&it->shape, t)] = 1;
+        it->sets[t][0][grout_clock_released(&it->shape, t)] = 1;
     }
 }
 
@@ -211,8 +211,8 @@ static void join(uint32_t *into, const uint32_t *from) {
 }
 
 static void advance(machine *it, uint32_t thread) {
-    it->sets[thread][0][grout_clock_x(&it->shape, thread)]++;
-    it->sets[thread][0][grout_clock_g(&it->shape, thread)]++;
+    it->sets[thread][0][grout_clock_epoch(&it->shape, thread)]++;
+    it->sets[thread][0][grout_clock_released(&it->shape, thread)]++;
 }
 
 static void touch(machine *it, const step *at, uint32_t object, bool is_write,
@@ -225,7 +225,7 @@ static void touch(machine *it, const step *at, uint32_t object, bool is_write,
     if (stamp) {
         access.stamp = *stamp;
     } else {
-        access.stamp.component = grout_clock_g(&it->shape, at->thread);
+        access.stamp.component = grout_clock_released(&it->shape, at->thread);
         access.stamp.number = it->sets[at->thread][0][access.stamp.component];
     }
     for (uint32_t i = 0; i < op->operand_count; i++) { /* the operand that names the object */
@@ -259,7 +259,7 @@ static void wait_for_groups(machine *it, const step *at, uint32_t allowed) {
     event.u.group.allowed = allowed;
     event.u.group.number = issued > allowed ? issued - allowed : 0;
     send(it, at, &event);
-    uint32_t *known = &it->sets[at->thread][0][grout_clock_wg(&it->shape, at->thread)];
+    uint32_t *known = &it->sets[at->thread][0][grout_clock_wgmma(&it->shape, at->thread)];
     *known = *known < event.u.group.number ? event.u.group.number : *known;
 }
 
@@ -269,7 +269,7 @@ static void multiply(machine *it, const step *at) {
     const int64_t count = at->letter == 'm' || at->letter == 'n' ? COLUMNS : 64;
     grout_issue issue = {.bytes = 0};
     grout_event event = {.kind = GROUT_EVENT_ISSUE};
-    issue.read.component = grout_clock_wg(&it->shape, at->thread);
+    issue.read.component = grout_clock_wgmma(&it->shape, at->thread);
     issue.read.number = ++it->groups[at->thread];
     issue.read.agent = GROUT_AGENT_ENGINE;
     issue.write = issue.read;
@@ -306,7 +306,7 @@ static void load(machine *it, const step *at) {
     to.number = at->letter == 'o' ? 0 : at->number;
     grout_issue issue = {.bytes = SLOT_BYTES};
     grout_event event = {.kind = GROUT_EVENT_ISSUE};
-    issue.write.component = grout_clock_ph(&it->shape, at->number);
+    issue.write.component = grout_clock_phase(&it->shape, at->number);
     issue.write.number = it->arrived[at->number] + 1;
     issue.write.agent = GROUT_AGENT_ENGINE;
     issue.read = issue.write;
@@ -326,7 +326,7 @@ static void wait_for(machine *it, const step *at, uint32_t element) {
                                .actor_count = THREADS};
     grout_wait_fact *own = &it->waits[element][at->thread];
     grout_event event = {.kind = GROUT_EVENT_WAIT};
-    own->epoch = it->sets[at->thread][0][grout_clock_x(&it->shape, at->thread)];
+    own->epoch = it->sets[at->thread][0][grout_clock_epoch(&it->shape, at->thread)];
     own->origin = (grout_origin){.op = at->op, .thread = (uint8_t)at->thread};
     event.u.wait.phase = own->waits++;
     ck_assert_uint_lt(event.u.wait.phase, it->arrived[element]);
@@ -335,7 +335,7 @@ static void wait_for(machine *it, const step *at, uint32_t element) {
     for (uint32_t i = 0; i < 3; i++) {
         join(it->sets[at->thread][i], it->released[element][event.u.wait.phase][i]);
     }
-    uint32_t *known = &it->sets[at->thread][0][grout_clock_ph(&it->shape, element)];
+    uint32_t *known = &it->sets[at->thread][0][grout_clock_phase(&it->shape, element)];
     *known = *known < own->waits ? own->waits : *known;
 }
 

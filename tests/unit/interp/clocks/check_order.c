@@ -261,8 +261,8 @@ static void begin(engine *e, uint32_t owners, bool has_tensor_facts) {
 
 /* Where an actor's MMAs or loads are found in what is admitted: its lane has its number. */
 static uint32_t get_place(const grout_clock_shape *shape, fact which, uint32_t actor) {
-    const uint32_t load = grout_clock_tl(shape, actor);
-    return which == FACT_ISSUED ? grout_clock_admitted_is(shape, actor)
+    const uint32_t load = grout_clock_tmem_load(shape, actor);
+    return which == FACT_ISSUED ? grout_clock_admitted_issue(shape, actor)
            : which == FACT_OVER ? grout_clock_admitted(shape, load)
                                 : grout_clock_admitted_seen(shape, load);
 }
@@ -282,11 +282,11 @@ static void step_engine(engine *e, const node *n) {
     case KINDS:
         break;
     case AWAIT:
-        grout_order__complete(order, set, grout_clock_wg(shape, n->actor), n->group);
+        grout_order__complete(order, set, grout_clock_wgmma(shape, n->actor), n->group);
         break;
     case DRAIN:
-        grout_order__raise(&set[grout_clock_bw(shape, n->actor)], n->group);
-        grout_order__complete(order, set, grout_clock_br(shape, n->actor), n->group);
+        grout_order__raise(&set[grout_clock_bulk_written(shape, n->actor)], n->group);
+        grout_order__complete(order, set, grout_clock_bulk_read(shape, n->actor), n->group);
         break;
     case COMMIT:
     case COMMIT_CLUSTER:
@@ -322,7 +322,7 @@ static void step_engine(engine *e, const node *n) {
         break;
     case TENSOR_AWAIT:
         if (order->tensor_size > 0) {
-            grout_order__rely(order, set, grout_clock_tl(shape, n->actor), n->group);
+            grout_order__rely(order, set, grout_clock_tmem_load(shape, n->actor), n->group);
         }
         break;
     case MEET:
@@ -337,13 +337,16 @@ static void compare(engine *e, tensor_model *model, const node *nodes, uint32_t 
     const grout_clock_shape *shape = &e->order.shape;
     uint32_t *set = get_set(e, nodes[last].actor);
     for (uint32_t t = 0; t < ACTORS; t++) {
-        ASSERT_OFTEN(set[grout_clock_wg(shape, t)] == count_done(nodes, g->time, AWAIT, t, last));
-        ASSERT_OFTEN(set[grout_clock_br(shape, t)] == count_done(nodes, g->time, DRAIN, t, last));
-        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_wg(shape, t))] ==
+        ASSERT_OFTEN(set[grout_clock_wgmma(shape, t)] ==
+                     count_done(nodes, g->time, AWAIT, t, last));
+        ASSERT_OFTEN(set[grout_clock_bulk_read(shape, t)] ==
+                     count_done(nodes, g->time, DRAIN, t, last));
+        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_wgmma(shape, t))] ==
                      count_done(nodes, g->seen, AWAIT, t, last));
-        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_br(shape, t))] ==
+        ASSERT_OFTEN(set[grout_clock_seen(shape, grout_clock_bulk_read(shape, t))] ==
                      count_done(nodes, g->seen, DRAIN, t, last));
-        ASSERT_OFTEN(set[grout_clock_bw(shape, t)] == count_done(nodes, g->memory, DRAIN, t, last));
+        ASSERT_OFTEN(set[grout_clock_bulk_written(shape, t)] ==
+                     count_done(nodes, g->memory, DRAIN, t, last));
     }
     find_facts(model, nodes, g, last);
     const tensor_facts facts = model->before[last][nodes[last].actor];
@@ -355,12 +358,12 @@ static void compare(engine *e, tensor_model *model, const node *nodes, uint32_t 
     }
     for (uint32_t i = 0; i < last; i++) {
         uint32_t actor = nodes[i].actor, epoch = nodes[i].epoch;
-        uint32_t at = grout_clock_g(shape, actor);
+        uint32_t at = grout_clock_released(shape, actor);
         if (nodes[i].kind != ACCESS) {
             continue;
         }
-        ASSERT_OFTEN((set[grout_clock_x(shape, actor)] >= epoch) == g->time[i][last]);
-        ASSERT_OFTEN((set[grout_clock_s(shape, actor)] >= epoch) == g->wide[i][last]);
+        ASSERT_OFTEN((set[grout_clock_epoch(shape, actor)] >= epoch) == g->time[i][last]);
+        ASSERT_OFTEN((set[grout_clock_handed(shape, actor)] >= epoch) == g->wide[i][last]);
         ASSERT_OFTEN((set[at] >= epoch) == g->memory[i][last]);
         ASSERT_OFTEN((grout_order__get_gmem(&e->order, set)[at] >= epoch) ==
                      is_published(nodes, g, i, last, true));
@@ -409,7 +412,7 @@ START_TEST(clocks_equal_graph) {
         if (n->kind == TENSOR_ISSUE || n->kind == TENSOR_AWAIT) {
             n->group = ++used[n->actor];
         }
-        n->epoch = get_set(&e, n->actor)[grout_clock_x(&e.order.shape, n->actor)];
+        n->epoch = get_set(&e, n->actor)[grout_clock_epoch(&e.order.shape, n->actor)];
         if (n->kind == ACCESS) {
             build_graph(nodes, i + 1, &g);
             compare(&e, &model, nodes, i, &g);
@@ -453,15 +456,16 @@ START_TEST(forks_and_joins) {
     grout_order__begin(&order, parent, 0);
     grout_order__begin(&order, child, 1);
     grout_order__begin(&order, other, 2);
-    uint32_t before = parent[grout_clock_g(&shape, 0)];
+    uint32_t before = parent[grout_clock_released(&shape, 0)];
     grout_order__fork(&order, parent, 0, child, 1);
-    ck_assert_uint_ge(child[grout_clock_g(&shape, 0)], before);
-    ck_assert_uint_lt(child[grout_clock_g(&shape, 0)], parent[grout_clock_g(&shape, 0)]);
-    uint32_t epoch = child[grout_clock_g(&shape, 1)];
-    ck_assert_uint_lt(parent[grout_clock_g(&shape, 1)], epoch);
+    ck_assert_uint_ge(child[grout_clock_released(&shape, 0)], before);
+    ck_assert_uint_lt(child[grout_clock_released(&shape, 0)],
+                      parent[grout_clock_released(&shape, 0)]);
+    uint32_t epoch = child[grout_clock_released(&shape, 1)];
+    ck_assert_uint_lt(parent[grout_clock_released(&shape, 1)], epoch);
     grout_order__rejoin(&order, parent, child);
-    ck_assert_uint_ge(parent[grout_clock_g(&shape, 1)], epoch);
-    ck_assert_uint_eq(parent[grout_clock_g(&shape, 2)], 0);
+    ck_assert_uint_ge(parent[grout_clock_released(&shape, 1)], epoch);
+    ck_assert_uint_eq(parent[grout_clock_released(&shape, 2)], 0);
 }
 END_TEST
 

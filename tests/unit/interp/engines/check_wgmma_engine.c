@@ -312,7 +312,7 @@ static bool log_event(void *self, const grout_event *event) {
         entry.component = access->stamp.component;
         entry.run = access->runs[0];
         if (event->origin.thread == 1 && wg_count < 64) {
-            wg_known[wg_count++] = event->clocks->known[grout_clock_wg(&shape, 0)];
+            wg_known[wg_count++] = event->clocks->known[grout_clock_wgmma(&shape, 0)];
         }
     } else if (event->kind == GROUT_EVENT_ISSUE || event->kind == GROUT_EVENT_COMPLETE) {
         entry.number = event->u.issue->write.number;
@@ -431,7 +431,7 @@ START_TEST(events_come_in_order) {
         ck_assert_msg(want->run.length == 0 || memcmp(&got->run, &want->run, sizeof got->run) == 0,
                       "event %u", i);
         if (got->kind == GROUT_EVENT_ISSUE || got->is_async) {
-            ck_assert_uint_eq(got->component, grout_clock_wg(&shape, 0));
+            ck_assert_uint_eq(got->component, grout_clock_wgmma(&shape, 0));
         }
     }
     run_delete(r);

@@ -211,7 +211,7 @@ static bool on_scope_end(void *self, const grout_event *event) {
     scope_ends *ends = self;
     uint32_t i = ends->count++ % 16;
     ends->ops[i] = event->origin.op;
-    ends->reads_known[i] = event->u.scope.last[grout_clock_br(&ends->shape, 0)];
+    ends->reads_known[i] = event->u.scope.last[grout_clock_bulk_read(&ends->shape, 0)];
     return true;
 }
 

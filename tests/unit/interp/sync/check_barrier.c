@@ -36,13 +36,13 @@ static bool on_event(void *self, const grout_event *event) {
         uint32_t element = event->u.phase.barrier->element;
         r->phase_number[i] = event->u.phase.phase;
         r->phase_contributions[i] = event->u.phase.contribution_count;
-        r->phase_ph[i] = event->u.phase.completion[grout_clock_ph(&r->shape, element)];
+        r->phase_ph[i] = event->u.phase.completion[grout_clock_phase(&r->shape, element)];
     } else if (event->kind == GROUT_EVENT_WAIT) {
         uint32_t i = r->waits++ % 64, element = event->u.wait.barrier->element;
         r->late += event->u.wait.is_late;
         r->wait_phase[i] = event->u.wait.phase;
-        r->wait_x[i] = event->clocks->known[grout_clock_x(&r->shape, 0)];
-        r->wait_ph[i] = event->clocks->known[grout_clock_ph(&r->shape, element)];
+        r->wait_x[i] = event->clocks->known[grout_clock_epoch(&r->shape, 0)];
+        r->wait_ph[i] = event->clocks->known[grout_clock_phase(&r->shape, element)];
         ck_assert_uint_eq(event->u.wait.barrier->waits[event->origin.thread].waits,
                           event->u.wait.phase + 1);
     } else if (event->kind == GROUT_EVENT_BARRIER_END) {
