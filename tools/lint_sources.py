@@ -25,6 +25,7 @@ UPPER_HEADERS = {
     "grout-internal/interp.h": {"interp", "explore"},
     "grout-internal/clocks.h": {"observe", "interp", "race_checker", "explore"},
     "grout-internal/events.h": {"observe", "interp", "race_checker", "explore"},
+    "grout-internal/observer.h": {"observe", "interp", "race_checker", "explore"},
     "grout-internal/observe.h": {"observe", "interp", "race_checker", "explore"},
     "grout-internal/race.h": {"race_checker", "explore"},
     "grout-internal/equal.h": {"explore"},
@@ -39,6 +40,8 @@ UPPER_HEADERS = {
     "grout/ptx.h": {"ptx"},
     "grout/binding.h": {"doors"},
     "grout/xla.h": {"doors"},
+    "grout-internal/function.h": {"interp", "doors"},
+    "grout-internal/xla.h": {"doors"},
     "grout/check.h": {"doors"},
     "grout/report.h": {"doors"},
     "grout/grout.h": {"doors"},
@@ -106,9 +109,9 @@ def fault_of_include(path, folder, quoted, header):
     """What is wrong with this include, or None."""
     library = folder in LIBRARIES
     public = path.startswith("include/")
-    if header.startswith("grout-internal/"):
-        return "a public header includes no internal one" if path.startswith("include/grout/") else None
-    if header.startswith("grout/"):
+    if header.startswith("grout-internal/") and path.startswith("include/grout/"):
+        return "a public header includes no internal one"
+    if header.startswith(("grout/", "grout-internal/")):
         if folder in SEES_ALL_PUBLIC or header not in UPPER_HEADERS or path.startswith("include/grout-internal/"):
             return None
         if public and (header in UPPER_HEADER_USES.get(path, ())):

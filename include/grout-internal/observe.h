@@ -6,8 +6,8 @@
 #ifndef GROUT_INTERNAL_OBSERVE_H
 #define GROUT_INTERNAL_OBSERVE_H
 
-#include "grout-internal/events.h"
 #include "grout-internal/ir.h"
+#include "grout-internal/observer.h"
 
 #ifdef __cplusplus
 extern "C" {

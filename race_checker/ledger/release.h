@@ -12,6 +12,7 @@
 #include "array.h"
 
 #include "grout-internal/ir.h"
+#include "grout-internal/observer.h"
 
 /* What is known of a cluster's counters. */
 typedef struct grout_release_part {
