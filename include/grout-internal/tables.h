@@ -159,7 +159,7 @@ typedef enum grout_type_rule {
 
 typedef enum grout_effect_row {
 #define GROUT_EFFECT_ROW(NAME, CLASS, DOC) GROUT_EFFECT_ROW_##NAME,
-#include "grout/effects.def"
+#include "grout-internal/effects.def"
     GROUT_EFFECT_ROW_COUNT
 } grout_effect_row;
 

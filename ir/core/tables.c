@@ -123,7 +123,7 @@ static const struct {
     const char *doc;
 } effect_rows[GROUT_EFFECT_ROW_COUNT] = {
 #define GROUT_EFFECT_ROW(NAME, CLASS, DOC) [GROUT_EFFECT_ROW_##NAME] = {GROUT_EFFECT_##CLASS, DOC},
-#include "grout/effects.def"
+#include "grout-internal/effects.def"
 };
 
 /* The lines of effects.def, and beside them the row that each belongs to: a row's lines are
@@ -132,11 +132,11 @@ static const grout_effect effect_lines[] = {
 #define GROUT_EFFECT(ROW, OPERAND, SPACE, PROXY, ACCESS, MILESTONE)                   \
     {OPERAND, GROUT_EFFECT_SPACE_##SPACE, GROUT_PROXY_##PROXY, GROUT_ACCESS_##ACCESS, \
      GROUT_MILESTONE_##MILESTONE},
-#include "grout/effects.def"
+#include "grout-internal/effects.def"
 };
 static const uint8_t effect_line_rows[] = {
 #define GROUT_EFFECT(ROW, OPERAND, SPACE, PROXY, ACCESS, MILESTONE) GROUT_EFFECT_ROW_##ROW,
-#include "grout/effects.def"
+#include "grout-internal/effects.def"
 };
 
 /* Bits of the COVERS column. */
@@ -200,7 +200,7 @@ enum {
     row_asks_##NAME = GROUT_EFFECT_##CLASS == GROUT_EFFECT_SYNC ||     \
                       GROUT_EFFECT_##CLASS == GROUT_EFFECT_BLOCKING || \
                       GROUT_EFFECT_##CLASS == GROUT_EFFECT_ASYNC,
-#include "grout/effects.def"
+#include "grout-internal/effects.def"
     asks_end
 };
 enum {
