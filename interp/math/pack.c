@@ -7,8 +7,8 @@
 
 #include "convert.h"
 
-#include "grout/num.h"
 #include "grout-internal/type.h"
+#include "grout/num.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
  * operations with their operands resolved. It says nothing of what orders what: that is for the
  * judge. A file that does not parse, bind or verify gives {"file": .., "error": ..}.
  */
-#include "grout-internal/verify.h"
 #include "grout-internal/ir.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * with its operation first: 'mbarrier_wait order'. A file has to parse, bind without defines and
  * verify; the first that does not ends the program with the reason.
  */
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
  */
 #include "edges.h"
 
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

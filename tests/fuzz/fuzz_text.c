@@ -2,8 +2,8 @@
  * same. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/fuzz.h"
 
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <stdio.h>

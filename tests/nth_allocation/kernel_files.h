@@ -5,8 +5,8 @@
 #ifndef GROUT_TESTS_KERNEL_FILES_H
 #define GROUT_TESTS_KERNEL_FILES_H
 
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <check.h>
 #include <dirent.h>

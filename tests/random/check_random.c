@@ -21,8 +21,8 @@
 
 #include "grout-internal/interp.h"
 #include "grout-internal/race.h"
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #ifndef GROUT_TESTS_BIND_TEXT_H
 #define GROUT_TESTS_BIND_TEXT_H
 
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <check.h>
 #include <stdio.h>

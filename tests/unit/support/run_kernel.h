@@ -7,8 +7,8 @@
 #define GROUT_TESTS_RUN_KERNEL_H
 
 #include "grout-internal/interp.h"
-#include "grout-internal/verify.h"
 #include "grout-internal/text.h"
+#include "grout-internal/verify.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* check_build_init.c - contents that a program gives to parameters and scratch, and elements.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/build.h"
 #include "grout-internal/text.h"
+#include "grout/build.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>

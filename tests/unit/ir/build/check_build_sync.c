@@ -1,8 +1,8 @@
 /* check_build_sync.c - the builder's clusters, semaphores, explicit face, warps and partitions:
  * what is built prints as a text that reads back equal; mistakes are reported once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/build.h"
 #include "grout-internal/text.h"
+#include "grout/build.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>

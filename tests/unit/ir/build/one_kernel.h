@@ -3,8 +3,8 @@
 #ifndef GROUT_TESTS_UNIT_IR_BUILD_ONE_KERNEL_H
 #define GROUT_TESTS_UNIT_IR_BUILD_ONE_KERNEL_H
 
-#include "grout/build.h"
 #include "grout-internal/text.h"
+#include "grout/build.h"
 #include "tests/unit/ir/module_equal.h"
 
 #include <check.h>
