@@ -13,6 +13,11 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "library: looks at the library below the package, which is the same for each "
+                            "Python: CI runs it with one of them")
+
+
 @pytest.fixture(scope="session")
 def kernels():
     """The folder of kernels."""

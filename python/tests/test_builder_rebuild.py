@@ -4,12 +4,16 @@ built again and compared."""
 import functools
 import pathlib
 
+import pytest
+
 import grout
 from grout._arrays import dtype_text
 from grout._library import ffi, lib, text_of
 from grout.builder import Builder, Expr, Object, Ref, Value, ds
 from grout.builder._operations import TABLE
 from grout.builder._values import value_operand
+
+pytestmark = pytest.mark.library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/ops", "tests/differential", "tests/differential/ptx", "kernels")

@@ -9,6 +9,8 @@ import pytest
 
 import grout
 
+pytestmark = pytest.mark.library
+
 HOSTILE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "hostile" / "hostile.py"
 # A verdict, commands of workflows, a colour, a mark of direction, C1.
 FORGED = "\\n@k: clean\\n  holds for every schedule\\n::error::x\\n##[error]x \u202e\u0085\u009b31m"

@@ -13,6 +13,8 @@ import pytest
 import grout
 from test_ptx import ADD, BEGINNING, run_ptx
 
+pytestmark = pytest.mark.library
+
 LOOP = BEGINNING + ".visible .entry k(.param .u64 x) { L: bra L; }"
 KEEP = BEGINNING + """.visible .entry k(.param .u64 x)
 {

@@ -13,6 +13,8 @@ import pytest
 
 import grout
 
+pytestmark = pytest.mark.library
+
 LONG = 1 << 30
 
 

@@ -14,6 +14,8 @@ import pytest
 
 import grout
 
+pytestmark = pytest.mark.library
+
 # 16 CTAs that call f for 64 elements each.
 MAP = """kernel @k(%x: in gmem f32[64], %y: out gmem f32[16, 64]) grid(c = 16)
 {

@@ -6,9 +6,10 @@ usage: run_python.py --build BUILD --work FOLDER --jax oldest|newest
 
 BUILD is a build tree with the target grout_bundle. JAX is the oldest or the newest that grout is tested with
 (python/src/grout/_tested.py); what else the package needs comes from PyPI in the versions of constraints.txt. The newest
-JAX may want a newer Python than this one: tools/newer_python.sh finds it. Exits 77 where PyPI is out of reach, where
-Python makes no virtual environments, and where there is no Python or no wheel for the newest JAX. With the oldest, tests
-that need JAX are skipped where PyPI has none for this Python. The reason is printed.
+JAX may want a newer Python than this one: tools/newer_python.sh finds it. Tests with the mark 'library' run with the
+newest alone, unless there is no Python for it. Exits 77 where PyPI is out of reach, where Python makes no virtual
+environments, and where there is no Python or no wheel for the newest JAX. With the oldest, tests that need JAX are
+skipped where PyPI has none for this Python. The reason is printed.
 """
 import argparse
 import pathlib
@@ -34,6 +35,15 @@ def install_package(environment, wheel, release, is_needed):
         environment.install(f"{wheel}[test]")
 
 
+def choose_tests(which):
+    """Words for pytest."""
+    try:
+        find_python(TESTED[list(TESTED)[-1]])
+    except Unavailable:
+        return []
+    return ["-m", "not library"] if which == "oldest" else []
+
+
 def test(build, work, which):
     release = list(TESTED)[0 if which == "oldest" else -1]
     python = find_python(TESTED[release]) if which == "newest" else sys.executable
@@ -46,7 +56,7 @@ def test(build, work, which):
     install_package(environment, wheel, release, which == "newest")
     print(f"{python}, JAX {release}: built and installed in {time.monotonic() - start:.1f} s")
     start = time.monotonic()
-    print(run([environment.python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", tests],
+    print(run([environment.python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *choose_tests(which), tests],
               env={**make_variables(work), "XLA_FLAGS": XLA[which]}).strip())
     print(f"tests: {time.monotonic() - start:.1f} s")
     return 0
