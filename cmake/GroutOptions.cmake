@@ -34,6 +34,15 @@ function(grout__serves target)
     endforeach()
 endfunction()
 
+# What is installed has no function that nothing calls, is small where it runs once, and as fast as can be (-O3, CMake's
+# own) where it runs for each operation (GroutHarden.cmake).
+set(release_level "$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_OPERATIONS>>,-O3,$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,-Os,-O2>>")
+target_compile_options(grout_options INTERFACE
+    $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections> $<$<CONFIG:Release>:${release_level}>)
+if(NOT APPLE)
+    target_link_options(grout_options INTERFACE $<$<CONFIG:Release>:LINKER:--gc-sections>)
+endif()
+
 if(GROUT_SANITIZE)
     target_compile_options(grout_options INTERFACE
         -fsanitize=${GROUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer $<$<CONFIG:Debug>:${level}>
