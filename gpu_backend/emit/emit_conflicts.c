@@ -48,10 +48,11 @@ static bool is_smem(const grout_emitter *e, const grout_view *view) {
 static void report(grout_emitter *e, const grout_op *op, const grout_view *view,
                    grout_bank_use *use) {
     const uint32_t passes = use->passes;
-    if (e->options.note_banks != NULL) {
+    const grout_bank_listener *banks = e->options.banks;
+    if (banks != NULL) {
         use->place = grout_module_get_place(e->module, op->loc);
         use->object = view->object;
-        e->options.note_banks(e->options.payload, use);
+        banks->note(banks->payload, use);
     }
     if (passes <= 1) {
         return;

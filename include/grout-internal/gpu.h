@@ -12,6 +12,21 @@
 extern "C" {
 #endif
 
+/* An access of SMEM by registers, as the emitted code makes it: of its parts that the hardware
+ * takes at once, the one that asks some bank for most words. */
+typedef struct grout_bank_use {
+    grout_place place; /* of the operation; borrowed from the module */
+    grout_object_id object;
+    uint32_t passes;            /* that this part takes; 1: its words lie in different banks */
+    uint8_t words[GROUT_BANKS]; /* that it asks each bank for */
+} grout_bank_use;
+
+/* Who hears of each access of SMEM by registers, with or without conflicts: grout_emit_options. */
+typedef struct grout_bank_listener {
+    void (*note)(void *payload, const grout_bank_use *use);
+    void *payload;
+} grout_bank_listener;
+
 /* False if the kernel calls functions and there is no source for them, so that the text cannot be
  * compiled: extern-missing. */
 bool grout_emit_check_externs(const grout_module *bound, grout_kernel_id kernel,

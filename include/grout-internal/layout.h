@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-#define GROUT_ADDRESS_BITS_MAX 18 /* of a byte address in SMEM */
+#define GROUT_BANKS            32u /* of SMEM, of 4 bytes each */
+#define GROUT_ADDRESS_BITS_MAX 18  /* of a byte address in SMEM */
 
 /*
  * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with

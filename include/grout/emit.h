@@ -17,14 +17,7 @@ extern "C" {
 /* ---- emission ---------------------------------------------------------------------------------
  */
 
-/* An access of SMEM by registers, as the emitted code makes it: of its parts that the hardware
- * takes at once, the one that asks some bank for most words. */
-typedef struct grout_bank_use {
-    grout_place place; /* of the operation; borrowed from the module */
-    grout_object_id object;
-    uint32_t passes;            /* that this part takes; 1: its words lie in different banks */
-    uint8_t words[GROUT_BANKS]; /* that it asks each bank for */
-} grout_bank_use;
+struct grout_bank_listener;
 
 typedef struct grout_emit_options {
     bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
@@ -35,9 +28,7 @@ typedef struct grout_emit_options {
      * function.h. NULL or "": none; such functions are declared all the same. */
     const char *extern_source;
     grout_text *notes; /* not NULL: what is worth knowing about the code is added, a line each */
-    /* not NULL: called for each access of SMEM by registers, with or without conflicts */
-    void (*note_banks)(void *payload, const grout_bank_use *use);
-    void *payload;
+    const struct grout_bank_listener *banks; /* for grout itself; NULL */
 } grout_emit_options;
 
 /*

@@ -385,6 +385,7 @@ GROUT_API const grout_type *grout_module_get_type(const grout_module *module, gr
  * reference. */
 GROUT_API grout_type grout_module_get_operand_type(const grout_module *module,
                                                    const grout_operand *operand);
+/* The type of an object; it belongs to the module. */
 GROUT_API const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id);
 /* CTAs of the launch: clusters times cluster size. */
 GROUT_API int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id);

@@ -111,8 +111,7 @@ GROUT_API void grout_param_fill_default(const grout_module *bound,
 /* ---- types ------------------------------------------------------------------------------------
  */
 
-#define GROUT_RANK_MAX 8   /* dimensions of an array or a reference */
-#define GROUT_BANKS    32u /* of SMEM, of 4 bytes each */
+#define GROUT_RANK_MAX 8 /* dimensions of an array or a reference */
 
 typedef enum grout_type_kind {
     GROUT_TYPE_NONE,

@@ -222,7 +222,8 @@ static json_t *make_banks(const grout_module *module, grout_kernel_id kernel) {
     bank_list list = {.module = module, .items = json_array()};
     grout_diags *diags = grout_diags_new(); /* why it cannot is for 'grout emit' to say */
     grout_text code = {0};
-    const grout_emit_options options = {.note_banks = note_banks, .payload = &list};
+    const grout_bank_listener banks = {note_banks, &list};
+    const grout_emit_options options = {.banks = &banks};
     bool is_emitted = diags != NULL && grout_emit_cuda(module, kernel, &options, &code, diags);
     grout_text_free(&code);
     grout_diags_free(diags);

@@ -66,7 +66,8 @@ START_TEST(passes_are_those_of_a_count_by_hand) {
     const int columns = _i;
     char source[sizeof text + 16];
     uses found = {.count = 0};
-    const grout_emit_options options = {.note_banks = note, .payload = &found};
+    const grout_bank_listener banks = {note, &found};
+    const grout_emit_options options = {.banks = &banks};
     grout_text code = {0};
     grout_diags *diags = grout_diags_new();
     snprintf(source, sizeof source, text, columns);
