@@ -1,5 +1,6 @@
 /*
- * goes_on.h - whether work goes on: what each loop asks that a large input makes long.
+ * goes_on.h - whether work goes on: what each loop asks that a large input makes long, so that
+ * --timeout and signals end it (pulse.h: without a list of diagnostics; docs/architecture.md).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

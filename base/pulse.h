@@ -1,5 +1,6 @@
 /*
- * pulse.h - what takes its time asks now and then whether it may go on.
+ * pulse.h - what takes its time asks now and then whether it may go on: loops that count their work
+ * (goes_on.h: those that have a list of diagnostics; docs/architecture.md: what ends work early).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,6 +5,7 @@
 #include "goes_on.h"
 #include "invariant.h"
 #include "mismatch.h"
+#include "pulse.h"
 
 #include <stdlib.h>
 
@@ -86,12 +87,17 @@ static bool compare_file(const grout_comparing *it, uint32_t index,
                        .param_index = index,
                        .expected = out->expected,
                        .actual = actual->data,
+                       .pulse = &pulse,
                        .options = {.rtol = grout_options__get_number(options, GROUT_OPTION_RTOL, 0),
                                    .atol =
                                        grout_options__get_number(options, GROUT_OPTION_ATOL, 0)}},
         .against = binding->path};
     out->is_equal = grout_compare_measure(&out->mismatch.comparison, &out->mismatch.difference);
-    return true;
+    out->mismatch.comparison.pulse = NULL;
+    if (pulse.is_over) {
+        free(out->expected);
+    }
+    return !pulse.is_over;
 }
 
 static void report_file(const grout_comparing *it, file_result *result, grout_text *differs) {
@@ -139,6 +145,7 @@ bool grout_comparing__with_cpu(const grout_comparing *it, const grout_argument_s
                                const grout_argument_set *gpu, const grout_compare_options *options,
                                uint32_t *count_out) {
     bool is_equal = true;
+    grout_pulse pulse = {.goes_on = goes_on, .payload = it->session->diags};
     GROUT_ASSERT(cpu->count == gpu->count);
     *count_out = 0;
     for (uint32_t i = 0; i < get_param_count(it); i++) {
@@ -147,13 +154,18 @@ bool grout_comparing__with_cpu(const grout_comparing *it, const grout_argument_s
                                                   .param_index = i,
                                                   .expected = cpu->arguments[i].data,
                                                   .actual = gpu->arguments[i].data,
-                                                  .options = *options},
+                                                  .options = *options,
+                                                  .pulse = &pulse},
                                    .against = "cpu"};
         if (!is_result(it, i) || (cpu->is_passed_on != NULL && cpu->is_passed_on[i])) {
             continue;
         }
         ++*count_out;
-        if (!grout_compare_measure(&mismatch.comparison, &mismatch.difference)) {
+        const bool is_same = grout_compare_measure(&mismatch.comparison, &mismatch.difference);
+        if (pulse.is_over) {
+            return false;
+        }
+        if (!is_same) {
             report_mismatch(it, &mismatch, cpu->arguments[i].data);
             is_equal = false;
         }

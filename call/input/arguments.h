@@ -3,7 +3,7 @@
 #ifndef GROUT_CALL_ARGUMENTS_H
 #define GROUT_CALL_ARGUMENTS_H
 
-#include "generate.h"
+#include "generator_words.h"
 #include "npy.h"
 #include "session.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
-#include "generate.h"
+#include "generator_words.h"
 #include "pages.h"
 #include "suggest.h"
 #include "wrap.h"

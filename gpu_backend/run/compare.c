@@ -4,6 +4,7 @@
 
 #include "invariant.h"
 #include "plan.h"
+#include "pulse.h"
 
 #include <math.h>
 #include <string.h>
@@ -235,9 +236,10 @@ static void note_differing(const comparison *c, int64_t index, grout_difference 
 }
 
 /* atol + rtol * max |expected|, over the finite elements. */
-static double find_limit(const comparison *c, const grout_compare_options *options) {
+static double find_limit(const comparison *c, const grout_compare_options *options,
+                         grout_pulse *pulse) {
     double largest = 0;
-    for (int64_t k = 0; k < c->count && options->rtol > 0; k++) {
+    for (int64_t k = 0; k < c->count && options->rtol > 0 && grout_pulse__goes_on(pulse, 1); k++) {
         const double value =
             fabs(grout_compare__decode(grout_compare__read(c->expected, k, c->dtype), c->dtype));
         largest = isfinite(value) && value > largest ? value : largest;
@@ -245,9 +247,10 @@ static double find_limit(const comparison *c, const grout_compare_options *optio
     return options->atol + options->rtol * largest;
 }
 
-static void measure(const comparison *c, grout_difference *out) {
+static void measure(const comparison *c, grout_difference *out, grout_pulse *pulse) {
     const int64_t chunk = 4096;
-    for (int64_t begin = 0; begin < c->count; begin += chunk) {
+    for (int64_t begin = 0; begin < c->count && grout_pulse__goes_on(pulse, (uint64_t)chunk);
+         begin += chunk) {
         const int64_t end = c->count - begin < chunk ? c->count : begin + chunk;
         const size_t at = (size_t)begin * c->size;
         if (memcmp((const char *)c->expected + at, (const char *)c->actual + at,
@@ -264,18 +267,20 @@ static void measure(const comparison *c, grout_difference *out) {
 
 bool grout_compare_measure(const grout_comparison *task, grout_difference *out) {
     comparison c = open_comparison(task);
+    grout_pulse endless = {0};
+    grout_pulse *pulse = task->pulse != NULL ? task->pulse : &endless;
     grout_compare_options wish = task->options;
     wish.rtol = wish.is_by_type ? get_rtol(c.dtype) : wish.rtol;
     c.is_exact = wish.atol <= 0 && wish.rtol <= 0;
-    c.limit = c.is_exact ? -1 : find_limit(&c, &wish);
+    c.limit = c.is_exact ? -1 : find_limit(&c, &wish, pulse);
     *out = (grout_difference){.limit = c.limit,
                               .count = c.count,
                               .first = -1,
                               .absolute_at = -1,
                               .relative_at = -1,
                               .not_finite_at = -1};
-    measure(&c, out);
-    return out->differing == 0;
+    measure(&c, out, pulse);
+    return out->differing == 0 && !pulse->is_over;
 }
 
 bool grout_compare_is_differing(const grout_comparison *task, const grout_difference *difference,

@@ -27,6 +27,8 @@ typedef struct grout_compare_options {
 grout_compare_options grout_compare_get_default(const grout_module *bound, grout_kernel_id kernel,
                                                 bool has_whole_inputs, bool has_exact_products);
 
+struct grout_pulse;
+
 /* Two arrays of one parameter that should be equal. All is borrowed. */
 typedef struct grout_comparison {
     const grout_module *bound;
@@ -34,6 +36,7 @@ typedef struct grout_comparison {
     uint32_t param_index;
     const void *expected, *actual; /* the array's bytes */
     grout_compare_options options;
+    struct grout_pulse *pulse; /* what may end it (base/pulse.h); NULL: nothing */
 } grout_comparison;
 
 /*
@@ -55,7 +58,8 @@ typedef struct grout_difference {
     int64_t end[GROUT_RANK_MAX];
 } grout_difference;
 
-/* Compares two arrays; out says how far they are apart. True if they are equal. */
+/* Compares two arrays; out says how far they are apart. True if they are equal. False, too, if the
+ * pulse is over: the difference is that of a part then. */
 bool grout_compare_measure(const grout_comparison *comparison, grout_difference *out);
 /* Whether an element differs, by a difference that was measured. */
 bool grout_compare_is_differing(const grout_comparison *comparison,

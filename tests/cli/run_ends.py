@@ -120,6 +120,21 @@ def test_inputs(folder):
             assert get_cpu_seconds() - start < CPU_SECONDS / 10, (words, get_cpu_seconds() - start)
 
 
+def test_results(folder):
+    """So long it takes to write an array in another type, and to compare it with a file."""
+    size = 32 << 20
+    kernel = write(f"{folder}/k.grout", f"kernel @k(%y: out gmem f8e4m3[{size}])\n{{\n  store %y[0], 1.0\n}}\n")
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({size},), }}".ljust(117) + "\n"
+    with open(f"{folder}/y.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        file.truncate(file.tell() + 4 * size)
+    for words in (["--output", f"y={folder}/z.npy:f64"], ["--expect-output", f"y={folder}/y.npy"]):
+        start = get_cpu_seconds()
+        end(["run", kernel, *words, "--timeout", "0.3"], INCOMPLETE, "the time was over while ")
+        assert get_cpu_seconds() - start < CPU_SECONDS / 5, (words, get_cpu_seconds() - start)
+    assert not os.path.exists(f"{folder}/z.npy")
+
+
 def get_memory(words):
     """MiB that a call takes at most, and its exit code. AddressSanitizer keeps what was freed, unless it is not to."""
     process = subprocess.Popen([grout, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
-#include "generate.h"
+#include "array_contents.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* check_generate.c - the generators of arrays: the same bytes for ever.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "call/input/generate.h"
+#include "call/input/generator_words.h"
 #include "call/session/options.h"
 #include "grout-internal/interp.h"
 

@@ -1,6 +1,6 @@
-/* generate.c - generators as --input gives them.
+/* generator_words.c - generators as --input gives them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "generate.h"
+#include "generator_words.h"
 
 #include "options.h"
 

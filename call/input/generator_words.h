@@ -1,7 +1,7 @@
-/* generate.h - generators as --input gives them (docs/cli.md).
+/* generator_words.h - generators as --input gives them (docs/cli.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef GROUT_CALL_GENERATE_H
-#define GROUT_CALL_GENERATE_H
+#ifndef GROUT_CALL_GENERATOR_WORDS_H
+#define GROUT_CALL_GENERATOR_WORDS_H
 
 #include "grout-internal/generate.h"
 

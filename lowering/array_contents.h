@@ -1,7 +1,7 @@
-/* generate.h - constants as an init lists them; private to ir/.
+/* array_contents.h - constants as an init lists them; for the verifier, too.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef GROUT_IR_GENERATE_H
-#define GROUT_IR_GENERATE_H
+#ifndef GROUT_LOWERING_ARRAY_CONTENTS_H
+#define GROUT_LOWERING_ARRAY_CONTENTS_H
 
 #include "grout-internal/generate.h"
 

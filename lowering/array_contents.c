@@ -1,6 +1,6 @@
-/* generate.c - what init(..) and the generators put into an array.
+/* array_contents.c - what init(..) and the generators put into an array.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "generate.h"
+#include "array_contents.h"
 
 #include "grout-internal/text.h"
 
