@@ -20,9 +20,20 @@ bool grout_flow__is_in_kernel(const grout_flow *it, grout_op_id id) {
     return grout_op__is_in_kernel(it->module, id, it->kernel);
 }
 
+/* Whether operations are followed that the caller names. */
+static bool has_reads(const grout_flow *it) {
+    return it->read != 0 || it->reads != NULL;
+}
+
+grout_op_id grout_flow__choose(const grout_flow *it, grout_op_id a, grout_op_id b) {
+    const bool is_second = a == 0 || (it->reads != NULL && b != 0 && b < a);
+    return is_second ? b : a;
+}
+
 static void mark(grout_flow *it, grout_op_id *place, grout_op_id source) {
-    if (source && !*place) {
-        *place = source;
+    const grout_op_id chosen = grout_flow__choose(it, *place, source);
+    if (chosen != *place) {
+        *place = chosen;
         it->has_changed = it->has_marks = true;
     }
 }
@@ -56,8 +67,8 @@ grout_op_id grout_flow__find_operand(const grout_flow *it, const grout_op *op, u
 
 grout_op_id grout_flow__find_input(const grout_flow *it, const grout_op *op, grout_trait trait) {
     grout_op_id found = 0;
-    for (uint32_t i = 0; i < op->operand_count && !found; i++) {
-        found = grout_flow__find_operand(it, op, i, trait);
+    for (uint32_t i = 0; i < op->operand_count && (!found || it->reads != NULL); i++) {
+        found = grout_flow__choose(it, found, grout_flow__find_operand(it, op, i, trait));
     }
     return found;
 }
@@ -81,7 +92,7 @@ const grout_chance *grout_flow__get_chance(const grout_checker *checker, grout_o
 static void mark_pasts(grout_flow *it) {
     const grout_checker *checker = it->checker;
     const grout_kernel *kernel = grout_module_get_kernel(it->module, it->kernel);
-    const bool has_pasts = checker != NULL && checker->pasts != NULL && it->read == 0;
+    const bool has_pasts = checker != NULL && checker->pasts != NULL && !has_reads(it);
     for (uint32_t i = 0; has_pasts && i < kernel->param_count * GROUT_CHANCE_COUNT; i++) {
         const grout_param *param =
             grout_module_get_param(it->module, kernel, i / GROUT_CHANCE_COUNT);
@@ -95,7 +106,7 @@ static void mark_pasts(grout_flow *it) {
 
 /* Atomics of earlier grids that meet those of this one. */
 static void mark_grids(grout_flow *it) {
-    const uint32_t count = it->checker == NULL || it->read != 0 ? 0 : it->checker->run.object_count;
+    const uint32_t count = it->checker == NULL || has_reads(it) ? 0 : it->checker->run.object_count;
     for (uint32_t i = 0; i < count; i++) {
         it->kinds[i] |= it->checker->run.grid_updates[i];
     }
@@ -176,10 +187,10 @@ static void spread_atomic(grout_flow *it, grout_op_id id, const grout_op *op) {
  */
 static grout_op_id find_choice(const grout_flow *it, grout_op_id id, const grout_op *op) {
     bool is_choice = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_SELECT;
-    return is_choice && meets_undefined(it, id) &&
-                   grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE) != 0
-               ? id
-               : 0;
+    const grout_op_id source = is_choice && meets_undefined(it, id)
+                                   ? grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE)
+                                   : 0;
+    return source == 0 || it->reads != NULL ? source : id;
 }
 
 /* A constant, or an array of copies of one. */
@@ -220,12 +231,14 @@ static bool may_overflow(const grout_flow *it, const grout_op *op) {
 /* A division whose divisor, or, if that may be -1, whose dividend depends on the schedule: there
  * may be no quotient under some of them. */
 static grout_op_id find_quotient(const grout_flow *it, grout_op_id id, const grout_op *op) {
-    return is_integer_division(it, op) &&
-                   (grout_flow__find_operand(it, op, 1, GROUT_TRAIT_VALUE) != 0 ||
-                    (may_overflow(it, op) &&
-                     grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE) != 0))
-               ? id
-               : 0;
+    if (!is_integer_division(it, op)) {
+        return 0;
+    }
+    const grout_op_id divisor = grout_flow__find_operand(it, op, 1, GROUT_TRAIT_VALUE);
+    const grout_op_id dividend = grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE);
+    const grout_op_id source =
+        grout_flow__choose(it, divisor, dividend != 0 && may_overflow(it, op) ? dividend : 0);
+    return source == 0 || it->reads != NULL ? source : id;
 }
 
 /* Whether a division may have no quotient, for all that its text says. */
@@ -295,7 +308,7 @@ static void spread_to_region(grout_flow *it, const grout_op *op, grout_op_id reg
 
 static void spread_trait(grout_flow *it, const grout_op *op, grout_trait trait,
                          grout_op_id source) {
-    source = source != 0 ? source : grout_flow__find_input(it, op, trait);
+    source = grout_flow__choose(it, source, grout_flow__find_input(it, op, trait));
     spread_to_results(it, op, trait, source);
     spread_to_memory(it, op, trait, source);
 }
@@ -303,11 +316,11 @@ static void spread_trait(grout_flow *it, const grout_op *op, grout_trait trait,
 /* What begins at the op. */
 static void spread_sources(grout_flow *it, grout_op_id id, const grout_op *op) {
     bool has_run = it->checker == NULL || it->checker->run.op_threads[id] != 0;
-    if (it->read != 0 && it->read == id) {
+    if (has_reads(it) && (it->read == id || (it->reads != NULL && it->reads[id] != 0))) {
         spread_to_results(it, op, GROUT_TRAIT_VALUE, id);
         spread_to_memory(it, op, GROUT_TRAIT_VALUE, id);
     }
-    if (it->read != 0 || !has_run) {
+    if (has_reads(it) || !has_run) {
         return;
     }
     if (grout_op_returns_old_value((grout_opcode)op->opcode) &&
@@ -342,17 +355,29 @@ static void spread(grout_flow *it, grout_op_id id) {
     if (!is_control && may_hand_on(it)) {
         spread_trait(it, op, GROUT_TRAIT_VALUE, 0);
         grout_op_id open = find_choice(it, id, op);
-        spread_trait(it, op, GROUT_TRAIT_DEFINED, open != 0 ? open : find_quotient(it, id, op));
+        spread_trait(it, op, GROUT_TRAIT_DEFINED,
+                     grout_flow__choose(it, open, find_quotient(it, id, op)));
         spread_trait(it, op, GROUT_TRAIT_UNDEFINED,
                      it->checker == NULL ? find_unwritten(it, id, op) : 0);
     }
 }
 
 /* What a loop that is asked about hands on, into its turns and out of it. */
-static void mark_carried(grout_flow *it) {
-    const grout_op *op = it->read == 0 ? NULL : grout_module_get_op(it->module, it->read);
-    if (op != NULL && op->block_count > 0) {
-        spread_carried(it, op, it->carried, GROUT_TRAIT_VALUE, it->read);
+static void mark_carried(grout_flow *it, grout_op_id read) {
+    const grout_op *op = grout_module_get_op(it->module, read);
+    if (op->block_count > 0) {
+        spread_carried(it, op, it->carried, GROUT_TRAIT_VALUE, read);
+    }
+}
+
+static void mark_reads(grout_flow *it) {
+    for (grout_op_id i = 1; it->reads != NULL && i < grout_module_get_op_count(it->module); i++) {
+        if (it->reads[i] != 0) {
+            mark_carried(it, i);
+        }
+    }
+    if (it->read != 0) {
+        mark_carried(it, it->read);
     }
 }
 
@@ -381,7 +406,7 @@ bool grout_flow__run(grout_flow *it) {
     }
     mark_pasts(it);
     mark_grids(it);
-    mark_carried(it);
+    mark_reads(it);
     do {
         it->has_changed = false;
         for (grout_op_id i = 1; i < count; i++) {

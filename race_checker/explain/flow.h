@@ -33,6 +33,8 @@ typedef struct grout_flow {
     const grout_checker *checker; /* knows which ops have run, and what they met; NULL: all may */
     grout_object_id only;         /* sources are those of this object alone; 0: of all */
     grout_op_id read;             /* what is followed instead: this op's value; 0: no */
+    /* or these, by op, all at once: what has it from several has it from the first of them. NULL */
+    const uint8_t *reads;
     /* read is a loop: of what it hands on the value with this number, from its second turn on */
     uint32_t carried;
     /* by trait; what each has it from: an op that is a source; 0: it has it not */
@@ -44,6 +46,10 @@ typedef struct grout_flow {
 
 /* A source that is no operation of this launch: what an earlier one left. NULL: it is one. */
 const grout_chance *grout_flow__get_chance(const grout_checker *checker, grout_op_id source);
+
+/* Which of two sources counts, of which any may be 0: the first one, or, of reads, the one that
+ * comes first in the module. */
+grout_op_id grout_flow__choose(const grout_flow *it, grout_op_id a, grout_op_id b);
 
 /* Follows everything. False without memory; deinit it all the same. */
 bool grout_flow__run(grout_flow *it);

@@ -18,6 +18,8 @@
 #include "statement.h"
 #include "taint.h"
 
+#include <string.h>
+
 /* A read and a write in no order; of a copy that is not awaited, too. */
 static bool is_race(const grout_record *record) {
     return record->code == GROUT_DIAG_SMEM_RACE || record->code == GROUT_DIAG_GMEM_RACE ||
@@ -41,17 +43,14 @@ static bool is_same_array(const grout_module *module, grout_object_id a, grout_o
     return a != 0 && grout_object_get_root(module, a) == grout_object_get_root(module, b);
 }
 
-/* Whether the use has its value from a read of a race that was found. */
-static bool is_raced(const grout_checker *checker, const grout_record *cause, grout_op_id use,
-                     bool *is_explained_out) {
+/* Marks the reads of a race that was found. */
+static void mark_raced(const grout_record *cause, uint8_t *reads) {
     const grout_facts *facts = &cause->facts;
-    for (uint32_t k = 0; is_race(cause) && k < facts->side_count && !*is_explained_out; k++) {
-        if (!facts->sides[k].is_write && facts->sides[k].origin.op != 0 &&
-            !grout_checker__is_fed(checker, facts->sides[k].origin.op, use, is_explained_out)) {
-            return false;
+    for (uint32_t k = 0; is_race(cause) && k < facts->side_count; k++) {
+        if (!facts->sides[k].is_write && facts->sides[k].origin.op != 0) {
+            reads[facts->sides[k].origin.op] = 1;
         }
     }
-    return true;
 }
 
 /* Whether an op reads an array, or what has its bytes: a load, a product, a copy of it. */
@@ -68,10 +67,9 @@ static bool reads_array(const grout_checker *checker, const grout_op *op, grout_
     return false;
 }
 
-/* Whether the use has its value from what late bytes were to bring. Operand 1 of those copies and
- * stores names where the bytes go. */
-static bool is_too_early(const grout_checker *checker, const grout_record *cause, grout_op_id use,
-                         bool *is_explained_out) {
+/* Marks what reads late bytes. Operand 1 of those copies and stores names where the bytes go. */
+static void mark_too_early(const grout_checker *checker, const grout_record *cause,
+                           uint8_t *reads) {
     const grout_module *module = checker->info.module;
     grout_object_id object =
         is_late(cause)
@@ -79,12 +77,10 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
                                     grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
             : 0;
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
-        if (!*is_explained_out && reads_array(checker, grout_module_get_op(module, i), object) &&
-            !grout_checker__is_fed(checker, i, use, is_explained_out)) {
-            return false;
+        if (reads_array(checker, grout_module_get_op(module, i), object)) {
+            reads[i] = 1;
         }
     }
-    return true;
 }
 
 /* ---- what chance makes of it ---- */
@@ -170,39 +166,89 @@ static bool is_effect(const grout_checker *checker, const grout_record *record,
 
 /* ---- all of them ---- */
 
-static bool is_explained(const grout_checker *checker, const grout_record *record,
-                         bool *is_explained_out) {
+/* What explains uninitialised reads, while no cause is withheld itself. */
+typedef struct explained_reads {
+    grout_feeds feeds;
+    bool is_known, is_any; /* is_any: there are causes */
+} explained_reads;
+
+static void forget(explained_reads *it) {
+    if (it->is_known) {
+        grout_feeds__deinit(&it->feeds);
+    }
+    it->is_known = false;
+}
+
+/* False without memory. */
+static bool follow(const grout_checker *checker, explained_reads *it) {
     const grout_findings *findings = &checker->memory.findings;
-    grout_op_id use = record->facts.sides[0].origin.op;
-    *is_explained_out = false;
-    for (uint32_t i = 0; may_follow(record->code) && i < findings->count && !*is_explained_out;
-         i++) {
+    const uint32_t count = grout_module_get_op_count(checker->info.module);
+    if (it->is_known) {
+        return true;
+    }
+    it->is_known = true;
+    if (!grout_feeds__init(&it->feeds, checker)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
         const grout_record *cause = &findings->records[i];
-        if (cause == record || cause->is_replaced) {
-            continue;
-        }
-        if (record->code != GROUT_DIAG_UNINITIALISED_READ) {
-            *is_explained_out = is_effect(checker, record, cause);
-        } else if (!is_raced(checker, cause, use, is_explained_out) ||
-                   !is_too_early(checker, cause, use, is_explained_out)) {
-            return false;
+        if (!cause->is_replaced) {
+            mark_raced(cause, it->feeds.reads);
+            mark_too_early(checker, cause, it->feeds.reads);
         }
     }
+    it->is_any = memchr(it->feeds.reads, 1, count) != NULL;
+    return !it->is_any || grout_feeds__follow(&it->feeds);
+}
+
+/* Whether a finding that is no use of a value has a cause among the others. */
+static bool has_cause(const grout_checker *checker, const grout_record *record) {
+    const grout_findings *findings = &checker->memory.findings;
+    bool is_found = false;
+    for (uint32_t i = 0; i < findings->count && !is_found; i++) {
+        const grout_record *cause = &findings->records[i];
+        is_found = cause != record && !cause->is_replaced && is_effect(checker, record, cause);
+    }
+    return is_found;
+}
+
+/* False without memory. */
+static bool is_explained(const grout_checker *checker, const grout_record *record,
+                         explained_reads *reads, bool *is_explained_out) {
+    if (record->code != GROUT_DIAG_UNINITIALISED_READ) {
+        *is_explained_out = may_follow(record->code) && has_cause(checker, record);
+        return true;
+    }
+    if (!follow(checker, reads)) {
+        return false;
+    }
+    *is_explained_out =
+        reads->is_any && grout_feeds__find(&reads->feeds, record->facts.sides[0].origin.op) != 0;
     return true;
 }
 
-bool grout_checker__withhold_follow_ons(grout_checker *checker) {
+static bool withhold_all(grout_checker *checker, explained_reads *reads) {
     for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
         grout_record *record = &checker->memory.findings.records[i];
         bool is_withheld = false;
         if (record->is_replaced) {
             continue;
         }
-        if (!is_explained(checker, record, &is_withheld)) {
-            return grout_checker__fail(checker);
+        if (!is_explained(checker, record, reads, &is_withheld)) {
+            return false;
+        }
+        if (is_withheld && (is_race(record) || is_late(record))) {
+            forget(reads);
         }
         record->is_replaced = is_withheld;
         checker->run.suppressed += is_withheld ? 1 : 0;
     }
     return true;
+}
+
+bool grout_checker__withhold_follow_ons(grout_checker *checker) {
+    explained_reads reads = {.is_known = false};
+    const bool is_done = withhold_all(checker, &reads);
+    forget(&reads);
+    return is_done || grout_checker__fail(checker);
 }

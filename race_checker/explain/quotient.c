@@ -12,21 +12,16 @@
 
 #include "taint.h"
 
-/* The first division that had no quotient and that the use has its value from; 0: none. False
- * without memory. */
-static bool find_division(const grout_checker *checker, grout_op_id use, grout_op_id *found_out) {
+/* Marks the divisions that had no quotient; false: there is none. */
+static bool mark_divisions(const grout_checker *checker, uint8_t *reads) {
     const grout_module *module = checker->info.module;
-    *found_out = 0;
-    for (grout_op_id i = 1; i < checker->run.undefined_op_count && *found_out == 0; i++) {
+    bool is_any = false;
+    for (grout_op_id i = 1; i < checker->run.undefined_op_count; i++) {
         const grout_opcode opcode = (grout_opcode)grout_module_get_op(module, i)->opcode;
-        bool is_fed = false;
-        if (checker->run.undefined_ops[i] != 0 && grout_op_is_partial(opcode) &&
-            !grout_checker__is_fed(checker, i, use, &is_fed)) {
-            return false;
-        }
-        *found_out = is_fed ? i : 0;
+        reads[i] = checker->run.undefined_ops[i] != 0 && grout_op_is_partial(opcode);
+        is_any |= reads[i] != 0;
     }
-    return true;
+    return is_any;
 }
 
 /* The finding as one about the division. False without memory. */
@@ -53,18 +48,42 @@ static bool replace(grout_checker *checker, uint32_t index, grout_op_id division
     return true;
 }
 
-bool grout_checker__name_divisions(grout_checker *checker) {
+/* Whether a finding is about the use of an undefined value. */
+static bool is_of_use(const grout_record *record) {
+    return !record->is_replaced && record->code == GROUT_DIAG_UNINITIALISED_READ &&
+           record->facts.sides[0].origin.op != 0;
+}
+
+/* Each use has the first division that it has its value from. False without memory. */
+static bool name_all(grout_checker *checker, const grout_feeds *feeds) {
     for (uint32_t i = 0, count = checker->memory.findings.count; i < count; i++) {
         const grout_record *record = &checker->memory.findings.records[i];
-        grout_op_id division = 0;
-        if (record->is_replaced || record->code != GROUT_DIAG_UNINITIALISED_READ ||
-            record->facts.sides[0].origin.op == 0) {
-            continue;
-        }
-        if (!find_division(checker, record->facts.sides[0].origin.op, &division) ||
-            (division != 0 && !replace(checker, i, division))) {
-            return grout_checker__fail(checker);
+        const grout_op_id division =
+            is_of_use(record) ? grout_feeds__find(feeds, record->facts.sides[0].origin.op) : 0;
+        if (division != 0 && !replace(checker, i, division)) {
+            return false;
         }
     }
     return true;
+}
+
+static bool has_uses(const grout_findings *findings) {
+    bool has = false;
+    for (uint32_t i = 0; i < findings->count && !has; i++) {
+        has = is_of_use(&findings->records[i]);
+    }
+    return has;
+}
+
+bool grout_checker__name_divisions(grout_checker *checker) {
+    if (!has_uses(&checker->memory.findings)) {
+        return true;
+    }
+    grout_feeds feeds;
+    bool is_done = grout_feeds__init(&feeds, checker);
+    if (is_done && mark_divisions(checker, feeds.reads)) {
+        is_done = grout_feeds__follow(&feeds) && name_all(checker, &feeds);
+    }
+    grout_feeds__deinit(&feeds);
+    return is_done || grout_checker__fail(checker);
 }

@@ -7,10 +7,10 @@
  */
 #include "taint.h"
 
-#include "flow.h"
 #include "sentences.h"
 #include "statement.h"
 
+#include "alloc.h"
 #include "grout-internal/sinks.h"
 
 #include <string.h>
@@ -119,14 +119,14 @@ static grout_op_id find_index(const grout_flow *it, const grout_operand *operand
     if (operand->kind != GROUT_OPERAND_REF || !grout_module_get_view(it->module, operand, &view)) {
         return 0;
     }
-    for (uint32_t dim = 0; dim < view.rank && !found; dim++) {
-        for (uint32_t i = 0; i < view.start_term_count[dim] && !found; i++) {
-            found = values[view.start_terms[dim][i]];
+    for (uint32_t dim = 0; dim < view.rank; dim++) {
+        for (uint32_t i = 0; i < view.start_term_count[dim]; i++) {
+            found = grout_flow__choose(it, found, values[view.start_terms[dim][i]]);
         }
     }
-    for (uint32_t i = 0; i < view.cluster_index_count && !found; i++) {
-        found = view.cluster_index[i].kind == GROUT_OPERAND_VALUE ? values[view.cluster_index[i].id]
-                                                                  : 0;
+    for (uint32_t i = 0; i < view.cluster_index_count; i++) {
+        const bool is_value = view.cluster_index[i].kind == GROUT_OPERAND_VALUE;
+        found = grout_flow__choose(it, found, is_value ? values[view.cluster_index[i].id] : 0);
     }
     return found;
 }
@@ -144,8 +144,10 @@ static grout_op_id find_at(const grout_flow *it, const grout_op *op, uint32_t op
     const bool is_one = (grout_op_get_sinks((grout_opcode)op->opcode, operand) >> sink & 1) != 0 &&
                         (SINKS[sink].applies == NULL || SINKS[sink].applies(it, op, operand));
     const grout_op_id source = is_one ? grout_flow__find_operand(it, op, operand, trait) : 0;
-    return source == 0 && sink == GROUT_SINK_ADDRESS
-               ? find_index(it, grout_module_get_operand(it->module, op, operand), trait)
+    return sink == GROUT_SINK_ADDRESS && (source == 0 || it->reads != NULL)
+               ? grout_flow__choose(
+                     it, source,
+                     find_index(it, grout_module_get_operand(it->module, op, operand), trait))
                : source;
 }
 
@@ -158,18 +160,23 @@ static uint32_t get_all_sinks(const grout_op *op) {
     return sinks;
 }
 
+/* What reaches the op, and how: of several, the one by the first sink. Of reads, the source is the
+ * first of them all, by whatever sink. */
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     const uint32_t sinks = get_all_sinks(op);
     grout_taint found = {.sink = id};
-    for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && !found.source; trait++) {
-        for (uint32_t sink = 0; sink < GROUT_SINK_COMPARED && !found.source; sink++) {
+    const bool is_all = it->reads != NULL;
+    for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT && (!found.source || is_all); trait++) {
+        for (uint32_t sink = 0; sink < GROUT_SINK_COMPARED && (!found.source || is_all); sink++) {
             found.what = grout_phrase__get(SINKS[sink].what);
             found.is_undefined = trait != GROUT_TRAIT_VALUE;
             const bool is_asked =
                 (sinks >> sink & 1) != 0 && asks_for((grout_sink)sink, (grout_trait)trait);
-            for (uint32_t i = 0; i < op->operand_count && !found.source && is_asked; i++) {
-                found.source = find_at(it, op, i, (grout_sink)sink, (grout_trait)trait);
+            for (uint32_t i = 0; is_asked && i < op->operand_count && (!found.source || is_all);
+                 i++) {
+                found.source = grout_flow__choose(
+                    it, found.source, find_at(it, op, i, (grout_sink)sink, (grout_trait)trait));
             }
         }
     }
@@ -356,19 +363,30 @@ static grout_flow begin_at(const grout_checker *checker, grout_op_id read) {
                         .read = read};
 }
 
-bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
-                           bool *is_fed_out) {
-    grout_flow it = begin_at(checker, read);
-    const grout_op *op = grout_module_get_op(checker->info.module, use);
-    bool done = true;
-    *is_fed_out = read == use;
-    if (read != use) {
-        done = grout_flow__run(&it);
-        *is_fed_out = done && (grout_flow__find_input(&it, op, GROUT_TRAIT_VALUE) != 0 ||
-                               find_sink(&it, use).source != 0);
-        grout_flow__deinit(&it);
-    }
-    return done;
+bool grout_feeds__init(grout_feeds *feeds, const grout_checker *checker) {
+    const uint32_t count = grout_module_get_op_count(checker->info.module);
+    *feeds = (grout_feeds){.reads = grout__new(checker->allocator, count, sizeof *feeds->reads),
+                           .flow = begin_at(checker, 0)};
+    feeds->flow.reads = feeds->reads;
+    return feeds->reads != NULL;
+}
+
+void grout_feeds__deinit(grout_feeds *feeds) {
+    grout_flow__deinit(&feeds->flow);
+    grout__free(feeds->reads);
+    *feeds = (grout_feeds){.reads = NULL};
+}
+
+bool grout_feeds__follow(grout_feeds *feeds) {
+    return grout_flow__run(&feeds->flow);
+}
+
+grout_op_id grout_feeds__find(const grout_feeds *feeds, grout_op_id use) {
+    const grout_flow *it = &feeds->flow;
+    const grout_op *op = grout_module_get_op(it->module, use);
+    const grout_op_id own = feeds->reads[use] != 0 ? use : 0;
+    const grout_op_id input = grout_flow__find_input(it, op, GROUT_TRAIT_VALUE);
+    return grout_flow__choose(it, grout_flow__choose(it, own, input), find_sink(it, use).source);
 }
 
 bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,

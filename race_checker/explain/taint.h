@@ -6,7 +6,7 @@
 #ifndef GROUT_RACE_CHECKER_TAINT_H
 #define GROUT_RACE_CHECKER_TAINT_H
 
-#include "checker.h"
+#include "flow.h"
 
 /* The first op of the kernel that such a value decides something of. source 0: there is none. */
 typedef struct grout_taint {
@@ -28,10 +28,20 @@ grout_op_id grout_checker__find_writer(const grout_checker *checker, grout_objec
 bool grout_checker__find_chances(const grout_checker *checker, uint32_t launch,
                                  grout_chance *chances_out);
 
-/* *is_fed_out: whether what an op has read reaches another one, through values or memory, or they
- * are the same. False without memory. */
-bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
-                           bool *is_fed_out);
+/* What some operations have read, followed for all of them at once. */
+typedef struct grout_feeds {
+    uint8_t *reads; /* by op: 1, it is one of them */
+    grout_flow flow;
+} grout_feeds;
+
+/* None yet: the caller sets reads. False without memory; deinit it all the same. */
+bool grout_feeds__init(grout_feeds *feeds, const grout_checker *checker);
+void grout_feeds__deinit(grout_feeds *feeds);
+/* Once reads are set; false without memory. */
+bool grout_feeds__follow(grout_feeds *feeds);
+/* The first of the reads that reaches an op, through values or memory, or that is the op; 0: none
+ * does. */
+grout_op_id grout_feeds__find(const grout_feeds *feeds, grout_op_id use);
 
 /* *is_out: whether what an op writes comes of what another one reads, or of itself; read 0: whether
  * it depends on the schedule. What it writes over has no part in it. False without memory. */
