@@ -8,6 +8,8 @@
 #include "tma.h"
 #include "tma_rows.h"
 
+#include <string.h>
+
 /* The places of one side of a copy in flight. Which rows indices name is not asked: they may be
  * any. */
 typedef struct side {
@@ -94,11 +96,26 @@ static void poison_target(const grout_cta *cta, const grout_flight *load) {
     grout_box__scatter(machine, &to, machine->linear);
 }
 
+/* Whether two loads bring all of one box, so that poison for one of them is for both. */
+static bool have_same_target(const grout_machine *machine, const grout_flight *load,
+                             const grout_flight *other) {
+    const side a = get_side(machine, load, 1), b = get_side(machine, other, 1);
+    const bool is_whole = load->u.load.parts == 0 && other->u.load.parts == 0 &&
+                          a.plan->place_count == 0 && b.plan->place_count == 0 &&
+                          a.plan->first_limit == 0 && b.plan->first_limit == 0;
+    const size_t size = a.plan->rank * sizeof *a.start;
+    return is_whole && a.plan->object == b.plan->object && a.plan->rank == b.plan->rank &&
+           memcmp(a.start, b.start, size) == 0 &&
+           memcmp(a.plan->extent, b.plan->extent, size) == 0 &&
+           memcmp(a.plan->order, b.plan->order, a.plan->rank) == 0;
+}
+
 /* Where a newer load is in flight over the same bytes, nothing can rely on those of the older one:
  * a read before the newer load has landed finds poison. */
 void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
     grout_machine *machine = cta->machine;
     const side own = get_side(machine, load, 1);
+    const grout_flight *last = NULL; /* whose target has the poison */
     if (machine->launch.timing != GROUT_TIMING_LAZY) {
         return;
     }
@@ -107,8 +124,10 @@ void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
         bool is_load = other->engine == GROUT_ENGINE_TMA_LOAD && !other->is_void;
         if (is_load && other->order > load->order) {
             const side theirs = get_side(machine, other, 1);
-            if (has_overlap(machine, &own, &theirs)) {
+            if (has_overlap(machine, &own, &theirs) &&
+                (last == NULL || !have_same_target(machine, last, other))) {
                 poison_target(cta, other);
+                last = other;
             }
         }
         i = other->next;

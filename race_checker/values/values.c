@@ -46,7 +46,7 @@ grout_values *grout_values__new(const grout_checker *checker) {
     if (values) {
         values->allocator = checker->allocator;
         values->compared_by_key.allocator = values->newest.allocator = checker->allocator;
-        values->places.newest.allocator = checker->allocator;
+        values->places.newest.allocator = values->met_by_writer.allocator = checker->allocator;
         values->are_judged =
             grout__new(checker->allocator, (size_t)checker->run.op_count + 1, sizeof(uint8_t));
     }
@@ -68,6 +68,8 @@ void grout_values__free(grout_values *values) {
         grout__free(values->pool.items);
         grout__free(values->pairs.items);
         grout__free(values->scratch.items);
+        grout_lookup__deinit(&values->met_by_writer);
+        grout__free(values->met_next.items);
         grout__free(values);
     }
 }
@@ -236,6 +238,50 @@ static bool compare_piece(comparison *it, const grout_left_bytes *left, const ui
     return true;
 }
 
+/* The key of all that an operation of an actor, or of its engine, has left. */
+static uint64_t make_writer_key(const grout_entry *write) {
+    return grout_check__mix((uint64_t)write->cluster << 32 | write->component, write->origin.op);
+}
+
+/* What was left in a place, by who has left it. False without memory. */
+static bool sort_by_writer(grout_values *values) {
+    const size_t count = values->places.met.count;
+    const grout_allocator *allocator = values->allocator;
+    grout_lookup__deinit(&values->met_by_writer);
+    values->met_by_writer = (grout_lookup){.allocator = allocator};
+    values->met_next.count = 0;
+    if (!GROUT_ARRAY_RESERVE(&values->met_next, allocator, count)) {
+        return false;
+    }
+    values->met_next.count = count;
+    for (size_t i = count; i > 0; i--) {
+        const grout_left_bytes *left = &values->left.items[values->places.met.items[i - 1]];
+        uint32_t *newest = grout_lookup__at(&values->met_by_writer, make_writer_key(&left->write));
+        if (newest == NULL) {
+            return false;
+        }
+        values->met_next.items[i - 1] = *newest;
+        *newest = (uint32_t)i;
+    }
+    return true;
+}
+
+/* Finds what was left in a place. False without memory. */
+static bool meet(grout_values *values, const grout_place_of_rect *place) {
+    const bool is_known = values->met_of != 0 && values->met_of == values->left.count &&
+                          memcmp(&values->met_at, place, sizeof *place) == 0;
+    if (is_known) {
+        return true;
+    }
+    values->met_of = 0;
+    if (!grout_places__find(&values->places, place) || !sort_by_writer(values)) {
+        return false;
+    }
+    values->met_at = *place;
+    values->met_of = values->left.count;
+    return true;
+}
+
 /* Whether the earlier write left what is in memory now, every byte of it known and defined. What
  * was left in the place is met. */
 static bool is_equal(const grout_checker *checker, const grout_write_pair *pair, uint8_t *room) {
@@ -250,8 +296,9 @@ static bool is_equal(const grout_checker *checker, const grout_write_pair *pair,
         return false;
     }
     memset(it.seen, 0, size);
-    for (size_t i = 0; i < values->places.met.count && it.unseen > 0; i++) {
-        const grout_left_bytes *left = &values->left.items[values->places.met.items[i]];
+    uint32_t number = grout_lookup__find(&values->met_by_writer, make_writer_key(&pair->earlier));
+    for (; number != 0 && it.unseen > 0; number = values->met_next.items[number - 1]) {
+        const grout_left_bytes *left = &values->left.items[values->places.met.items[number - 1]];
         if (is_of_write(left, &pair->earlier) && !compare_piece(&it, left, values->pool.items)) {
             return false;
         }
@@ -293,14 +340,16 @@ static bool compare_pair(grout_checker *checker, const grout_write_pair *pair) {
     grout_values *values = checker->values;
     const grout_place_of_rect place = {pair->place.owner, pair->place.plane, pair->rect};
     grout_compared_pair *compared = find_compared(values, &pair->key);
+    if (compared != NULL && compared->is_different) {
+        return true;
+    }
     values->scratch.count = 0;
     if (!compared ||
         !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect)) ||
-        !grout_places__find(&values->places, &place)) {
+        !meet(values, &place)) {
         return grout_checker__fail(checker);
     }
-    compared->is_different =
-        compared->is_different || !is_equal(checker, pair, values->scratch.items);
+    compared->is_different = !is_equal(checker, pair, values->scratch.items);
     return true;
 }
 
