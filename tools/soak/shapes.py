@@ -485,6 +485,38 @@ def unlisted_races(n):
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
+@shape(1 << 9, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
+def races_of_all(n):
+    """writes of two threads to one element, each of which races with each of the other one's"""
+    return kernel(OUT + " threads(wg = 2)", ["%g = axis_index wg", *["store %y[0], %g"] * n])
+
+
+@shape(1 << 16, codes=CODE_1, without=SEARCHES)
+def missing_quotients(n):
+    """divisions by zero, each of which is an index"""
+    lines = ["%z = load %y[0]", "%o = sub %z, %z"]
+    for i in range(n // 2):
+        lines += [f"%v{i} = div 5, %o", f"store %y[%v{i}], 1"]
+    return kernel(OUT, lines)
+
+
+@shape(1 << 16, codes=CODE_1, without=SEARCHES)
+def unwritten_values(n):
+    """values that nobody wrote, each stored"""
+    lines = ["scratch %s : smem i32[64]"]
+    for i in range(n // 2):
+        lines += [f"%v{i} = load %s[{i % 64}]", f"store %y[{i % 64}], %v{i}"]
+    return kernel(OUT, lines)
+
+
+@shape(1 << 13, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
+def unawaited_copies(n):
+    """copies to SMEM that nobody waits for"""
+    return kernel("%x: in gmem i32[64], %y: inout gmem i32[64])",
+                  ["scratch %s : smem i32[64]", "scratch %b : barrier[1]",
+                   *["copy_gmem_to_smem %x, %s, %b[0]"] * n, "store %y[0], 1"])
+
+
 @shape(1 << 16, without=SEARCHES)
 def allowed_races(n):
     """races, each allowed by a comment"""
