@@ -160,7 +160,7 @@ static uint32_t get_all_sinks(const grout_op *op) {
     return sinks;
 }
 
-/* What reaches the op, and how: of several, the one by the first sink. Of reads, the source is the
+/* What reaches the op, and how: of several, the one by the first sink. The source of reads is the
  * first of them all, by whatever sink. */
 static grout_taint find_sink(const grout_flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);

@@ -243,7 +243,7 @@ static uint64_t make_writer_key(const grout_entry *write) {
     return grout_check__mix((uint64_t)write->cluster << 32 | write->component, write->origin.op);
 }
 
-/* What was left in a place, by who has left it. False without memory. */
+/* What was left in a place, by its writer. False without memory. */
 static bool sort_by_writer(grout_values *values) {
     const size_t count = values->places.met.count;
     const grout_allocator *allocator = values->allocator;
