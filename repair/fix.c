@@ -229,6 +229,16 @@ static int check_again(const fix *it) {
                : grout_work__run_on_cpu(it->session, it->path, true, false);
 }
 
+/* The answer where the time was over while the text itself was checked: there is none for another
+ * check. */
+static int report_cut(const fix *it, grout_cut cut) {
+    grout_text text = {0};
+    grout_text_add(&text, "%s: no change was tried; %s\n", get_name(it), grout_cut_get_text(cut));
+    say(it, text.data != NULL ? text.data : "");
+    grout_text_free(&text);
+    return cut == GROUT_CUT_INTERRUPT ? GROUT_EXIT_INTERRUPTED : get_exit_code(it, &it->first);
+}
+
 static int write_result(fix *it) {
     const grout_chunk chunk = {it->after.data, it->after.size};
     if (it->is_stdin) {
@@ -273,7 +283,8 @@ static int report_unchanged(fix *it) {
         return report_invalid(it);
     }
     if (!it->is_stdin) {
-        return check_again(it);
+        const grout_cut cut = grout_deadline__find_cut(it->session->deadline);
+        return cut == GROUT_CUT_NONE ? check_again(it) : report_cut(it, cut);
     }
     if (!grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
         grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);

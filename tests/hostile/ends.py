@@ -136,7 +136,7 @@ class Call:
             before = look_at(folder)
             is_signal = self.end in SIGNALS
             if not is_signal:
-                words += [f"--{self.end}", f"{after or 0.1:g}"]
+                words += [f"--{self.end}", f"{after:g}"]
             process = subprocess.Popen([self.grout, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
             sent = send(process, getattr(signal, f"SIG{self.end}"), after) if is_signal else after
             _, status, usage = os.wait4(process.pid, 0)
@@ -154,15 +154,17 @@ class Call:
         return code == CODES[self.end] or bool(has_finding)
 
     def has_come(self, text):
-        """Whether the words say the phase; of a clock, whether they say any."""
-        if self.row.phase is RUN or self.end not in SIGNALS:
-            return re.search(ENDED, text) is not None
+        """Whether the words say the phase; of a run, that it ended, and no other phase."""
+        if self.row.phase is RUN:
+            return re.search(ENDED, text) is not None and find_phase(text) == PHASES.index(RUN)
         files = [NAMES[letter] for letter in re.findall(r"\{([pnq])\}", self.row.words)] or [NAMES["f"]]
         return f" while {self.row.phase.format(*files)} [" in text
 
     def judge(self):
         """What is wrong, or None."""
         after, early, late, said = self.row.after, 0.0, 0.0, ""
+        if self.end not in SIGNALS:
+            after = after or 0.1  # a clock needs a time
         for _ in range(TRIES):
             code, seconds, out, err, torn = self.run(after)
             text = out + err
