@@ -146,11 +146,16 @@ def check_elsewhere(arguments, case, kernel):
 RELAXED = re.compile(r"(\bm?barrier_\w+[^\n]*?) order\(relaxed\)((?:[^\n]*scope\()?)")
 
 
+def make_strong(found):
+    """A relaxed operation with the scope that it names, or for the CTA."""
+    return found[1] + (found[2] or " scope(cta)")
+
+
 def judge_as_emitted(arguments, judged):
     """The kernel with each relaxed operation of an mbarrier as one for the CTA, as it is in the PTX of a kernel with engines; None:
     it has none."""
     text = tree.read(judged.case.path)
-    strong = RELAXED.sub(lambda it: it[1] + (it[2] or " scope(cta)"), text)
+    strong = RELAXED.sub(make_strong, text)
     if strong == text:
         return None
     beside = judged.case.path[:-len(".grout")] + ".emitted.grout"
