@@ -154,9 +154,10 @@ class Call:
         return code == CODES[self.end] or bool(has_finding)
 
     def has_come(self, text):
-        """Whether the words say the phase; of a run, that it ended, and no other phase."""
+        """Whether the words say the phase; of a run, that it ended, and where a clock ended it no other phase."""
         if self.row.phase is RUN:
-            return re.search(ENDED, text) is not None and find_phase(text) == PHASES.index(RUN)
+            is_other = self.end not in SIGNALS and find_phase(text) != PHASES.index(RUN)
+            return re.search(ENDED, text) is not None and not is_other
         files = [NAMES[letter] for letter in re.findall(r"\{([pnq])\}", self.row.words)] or [NAMES["f"]]
         return f" while {self.row.phase.format(*files)} [" in text
 
