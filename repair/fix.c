@@ -245,6 +245,9 @@ static int write_result(fix *it) {
         grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);
         return get_exit_code(it, &it->last);
     }
+    if (it->step_count == 0 && it->session->repaired != NULL) {
+        return check_again(it); /* a caller in memory has a report in any case */
+    }
     if (it->step_count == 0 || !is_wanted(it)) {
         return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);
     }
@@ -334,7 +337,7 @@ static int run(fix *it) {
     show(it);
     keep(it);
     if (it->session->host->is_interrupted(it->session->host->payload)) {
-        return GROUT_EXIT_INTERRUPTED;
+        return it->session->repaired != NULL ? check_again(it) : GROUT_EXIT_INTERRUPTED;
     }
     if (grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
         return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);

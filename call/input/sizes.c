@@ -93,9 +93,17 @@ static bool check_name(grout_session *session, const grout_sizes *sizes, const c
     return true;
 }
 
+static bool say_too_many(grout_session *session) {
+    return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "--sweep: there are more than %d sizes", GROUT_SIZES_MAX);
+}
+
 static bool add_values(grout_session *session, grout_size_axis *axis, char *list) {
     bool is_good = true;
     for (char *text = list; text != NULL;) {
+        if (axis->values.count == GROUT_SIZES_MAX) {
+            return say_too_many(session);
+        }
         char *comma = strchr(text, ',');
         if (comma != NULL) {
             *comma = '\0';
@@ -143,8 +151,7 @@ bool grout_sizes__read(grout_session *session, grout_sizes *out) {
     }
     for (size_t i = 0; i < out->axes.count && is_good; i++) {
         if (out->axes.items[i].values.count > GROUT_SIZES_MAX / out->count) {
-            return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                   "--sweep: there are more than %d sizes", GROUT_SIZES_MAX);
+            return say_too_many(session);
         }
         out->count *= out->axes.items[i].values.count;
     }

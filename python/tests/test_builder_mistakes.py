@@ -153,6 +153,8 @@ ARGUMENTS = [
     (ValueError, "no operation 'for'", lambda b, v: b.op("for", v)),
     (ValueError, "'in', 'out' or 'inout'", lambda b, v: b.array("z", "up", "f32", 4)),
     (TypeError, "cannot be iterated", lambda b, v: list(v)),
+    (TypeError, "cannot be iterated", lambda b, v: list(b.scratch("more", smem("f32", 4)))),
+    (TypeError, "cannot be iterated", lambda b, v: list(b.scratch("more", smem("f32", 4)).at)),
     (TypeError, "has no type", lambda b, v: b.neg(v, dtype="f32")),
 ]
 

@@ -140,6 +140,16 @@ def test_fix_of_what_is_right():
     assert not fix.is_changed and fix.is_clean and fix.text == IDLE and "clean" in str(fix)
 
 
+def test_fix_that_finds_nothing(wrong):
+    fix = wrong.fix(budget=1e-6)
+    assert not fix.is_changed and not fix.is_clean and "no change helps" in fix.outcome and not fix.report.is_clean
+
+
+def test_more_sizes_than_can_be(wrong):
+    with pytest.raises(grout.GroutError, match="more than 1024 sizes"):
+        wrong.sweep({"N": range(32, 32 * 200000, 32)}, budget=1)
+
+
 def build_wrong():
     b = Builder("built")
     with b.kernel("wrong"):

@@ -136,6 +136,18 @@ START_TEST(test_repair_of_nothing) {
 }
 END_TEST
 
+/* Nor is it an error that no change was found: the report says what is left. */
+START_TEST(test_repair_without_time) {
+    grout_check *check = make(missing_commit);
+    ck_assert(grout_check_set(check, "budget", "0.000001", diags));
+    grout_report *report = grout_check_repair(check, diags);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_str_eq(grout_report_get_diff(report), "");
+    ck_assert_str_ne(grout_report_get_verdict(report), "clean");
+    end(check, report);
+}
+END_TEST
+
 START_TEST(test_sweep) {
     grout_check *check = make(missing_commit);
     ck_assert(grout_check_set(check, "sweep", "N=32,64", diags));
@@ -392,6 +404,7 @@ int main(void) {
     tcase_add_test(tcase, test_runs_again);
     tcase_add_test(tcase, test_repair);
     tcase_add_test(tcase, test_repair_of_nothing);
+    tcase_add_test(tcase, test_repair_without_time);
     tcase_add_test(tcase, test_sweep);
     tcase_add_test(tcase, test_minimise);
     tcase_add_test(tcase, test_explore_hands_out_schedules);

@@ -130,6 +130,9 @@ class _At:
     def __getitem__(self, indices):
         return self._ref._slice(indices)
 
+    def __iter__(self):  # indices have no end that Python would see
+        raise TypeError("a part of an array cannot be iterated over while the kernel is built: use Builder.for_")
+
 
 class Ref:
     """An array in memory, or a part of one. ref[..] loads, ref[..] = value stores, ref.at[..] is the part itself."""
@@ -141,6 +144,9 @@ class Ref:
 
     def _slice(self, indices):
         return type(self)(self.builder, self.builder._index(self.operand, indices), self.base)
+
+    def __iter__(self):
+        raise TypeError(f"a {type(self).__name__} cannot be iterated over while the kernel is built: use Builder.for_")
 
     @property
     def at(self) -> _At:
