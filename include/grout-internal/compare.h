@@ -60,10 +60,10 @@ typedef struct grout_difference {
 
 /* Compares two arrays; out says how far they are apart. True if they are equal. False, too, if the
  * pulse is over: the difference is that of a part then. */
-bool grout_compare_measure(const grout_comparison *comparison, grout_difference *out);
+bool grout_compare_measure(const grout_comparison *task, grout_difference *out);
 /* Whether an element differs, by a difference that was measured. */
-bool grout_compare_is_differing(const grout_comparison *comparison,
-                                const grout_difference *difference, int64_t element);
+bool grout_compare_is_differing(const grout_comparison *task, const grout_difference *difference,
+                                int64_t element);
 /* The element that a search for the cause begins with: of those that differ the first that is not
  * finite, else the one that is farthest off. */
 int64_t grout_difference_get_worst(const grout_difference *difference);
@@ -74,7 +74,7 @@ void grout_describe_element(const grout_type *type, int64_t element, grout_text 
  * with both values, and how many differ. Notes say how far they are apart, and in which box they
  * lie.
  */
-void grout_compare_report(const grout_comparison *comparison, const grout_difference *difference,
+void grout_compare_report(const grout_comparison *task, const grout_difference *difference,
                           grout_diags *diags);
 
 /*
