@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests share: kernels of the repository by name."""
+import collections
 import os
 import pathlib
 
@@ -11,6 +12,21 @@ import grout
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--each", type=int, default=1, metavar="N", help="run each N-th test of a file alone")
+
+
+def pytest_collection_modifyitems(config, items):
+    each, numbers, left_out = config.getoption("--each"), collections.Counter(), []
+    for item in items:
+        numbers[item.path] += 1
+        if numbers[item.path] % each != 1 % each:
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 def pytest_configure(config):
