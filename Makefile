@@ -29,13 +29,13 @@ test: deps-test
 	cmake --workflow --preset dev
 	@$(MAKE) --no-print-directory demo
 
-# And clang, ThreadSanitizer, a failing n-th allocation, and for each fuzzer 20 s of a processor. Every legal form of
+# And clang, ThreadSanitizer, a failing n-th allocation, and for each fuzzer 10 s of a processor. Every legal form of
 # wgmma takes longer: ctest --preset dev-slow.
 test-all: deps test
 	cmake --workflow --preset dev-clang
 	cmake --workflow --preset tsan
 	ctest --preset nth-allocation
-	tools/fuzz.sh 20
+	tools/fuzz.sh 10
 
 # The long forms of tools/soak, three hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
 # a Python that has the package grout.

@@ -130,7 +130,7 @@ def test_results(folder):
         file.truncate(file.tell() + 4 * size)
     for words in (["--output", f"y={folder}/z.npy:f64"], ["--expect-output", f"y={folder}/y.npy"]):
         start = get_cpu_seconds()
-        end(["run", kernel, *words, "--timeout", "0.3"], INCOMPLETE, "the time was over while ")
+        end(["run", kernel, *words, "--timeout", "0.3"], INCOMPLETE, "the time was over")
         assert get_cpu_seconds() - start < CPU_SECONDS / 5, (words, get_cpu_seconds() - start)
     assert not os.path.exists(f"{folder}/z.npy")
 
