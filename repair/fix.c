@@ -239,17 +239,19 @@ static int report_cut(const fix *it, grout_cut cut) {
     return cut == GROUT_CUT_INTERRUPT ? GROUT_EXIT_INTERRUPTED : get_exit_code(it, &it->first);
 }
 
+/* The exit code where no check follows. A caller in memory has a report in any case. */
+static int end(const fix *it, int exit_code) {
+    return it->session->repaired != NULL ? check_again(it) : exit_code;
+}
+
 static int write_result(fix *it) {
     const grout_chunk chunk = {it->after.data, it->after.size};
     if (it->is_stdin) {
         grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);
         return get_exit_code(it, &it->last);
     }
-    if (it->step_count == 0 && it->session->repaired != NULL) {
-        return check_again(it); /* a caller in memory has a report in any case */
-    }
     if (it->step_count == 0 || !is_wanted(it)) {
-        return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);
+        return end(it, grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING));
     }
     if (!grout_session__write_file(it->session, it->path, &chunk, 1)) {
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
@@ -287,7 +289,7 @@ static int report_unchanged(fix *it) {
     }
     if (!it->is_stdin) {
         const grout_cut cut = grout_deadline__find_cut(it->session->deadline);
-        return cut == GROUT_CUT_NONE ? check_again(it) : report_cut(it, cut);
+        return cut == GROUT_CUT_NONE ? check_again(it) : end(it, report_cut(it, cut));
     }
     if (!grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
         grout_session__flush_exact(it->session, GROUT_STREAM_OUT, &it->after);
@@ -337,7 +339,7 @@ static int run(fix *it) {
     show(it);
     keep(it);
     if (it->session->host->is_interrupted(it->session->host->payload)) {
-        return it->session->repaired != NULL ? check_again(it) : GROUT_EXIT_INTERRUPTED;
+        return end(it, GROUT_EXIT_INTERRUPTED);
     }
     if (grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
         return grout_work__get_worse(get_exit_code(it, &it->last), GROUT_EXIT_FINDING);

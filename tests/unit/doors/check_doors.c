@@ -138,13 +138,16 @@ END_TEST
 
 /* Nor is it an error that no change was found: the report says what is left. */
 START_TEST(test_repair_without_time) {
-    grout_check *check = make(missing_commit);
-    ck_assert(grout_check_set(check, "budget", "0.000001", diags));
-    grout_report *report = grout_check_repair(check, diags);
-    ck_assert_ptr_nonnull(report);
-    ck_assert_str_eq(grout_report_get_diff(report), "");
-    ck_assert_str_ne(grout_report_get_verdict(report), "clean");
-    end(check, report);
+    static const char *const options[] = {"budget", "timeout"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        grout_check *check = make(missing_commit);
+        ck_assert(grout_check_set(check, options[i], "0.000001", diags));
+        grout_report *report = grout_check_repair(check, diags);
+        ck_assert_ptr_nonnull(report);
+        ck_assert_str_eq(grout_report_get_diff(report), "");
+        ck_assert_str_ne(grout_report_get_verdict(report), "clean");
+        end(check, report);
+    }
 }
 END_TEST
 
