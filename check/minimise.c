@@ -38,6 +38,7 @@ typedef struct minimiser {
     grout_kernel_id kernel_id;       /* the same, at every size; 0: none has */
     grout_decisions decisions;       /* of the run that showed it last */
     bool is_scheduled;               /* they matter: the launch's own schedule does not show it */
+    bool is_loaded;                  /* a trial has had the whole file, checked */
     grout_seen seen;                 /* that run */
     double deadline;
     uint64_t trials;
@@ -164,8 +165,9 @@ static bool try_sizes(minimiser *it, trial_function *function) {
     session.diags = grout_session__new_diags(it->session);
     session.is_quiet = true;
     if (session.diags != NULL && copy_options(it, &session.options)) {
-        is_good = grout_load__init(&session, it->path, &it->text, false, &load) &&
-                  function(it, &session, &load);
+        is_good = grout_load__init(&session, it->path, &it->text, false, &load);
+        it->is_loaded = it->is_loaded || is_good;
+        is_good = is_good && function(it, &session, &load);
         free(session.options.uses);
     }
     grout_load__deinit(&load);
@@ -369,9 +371,9 @@ static bool is_never_interrupted(void *payload) {
     return false;
 }
 
-/* What is known is reported: the file, which was loaded within half of the time, is loaded again,
- * but a run that takes time is not made again (seen.h). The others of the file have the time that
- * is left (grout_seen.deadline). */
+/* What is known is reported: the file, which a trial has loaded within half of the time, is loaded
+ * again, but a run that takes time is not made again (seen.h). The others of the file have the time
+ * that is left (grout_seen.deadline): none after a signal. */
 static int report_seen(grout_session *session, const char *path) {
     const grout_deadline deadline = *session->deadline;
     grout_host deaf = *session->host;
@@ -384,7 +386,7 @@ static int report_seen(grout_session *session, const char *path) {
 }
 
 /* The report is then that of the smallest run: its sizes become the command's. */
-static int report(minimiser *it) {
+static int report(minimiser *it, bool was_interrupted) {
     grout_session *session = it->session;
     grout_options own = session->options, smaller;
     grout_text text = {0}, path = {0};
@@ -400,7 +402,8 @@ static int report(minimiser *it) {
     if (it->identity != 0 && it->is_scheduled) {
         (void)save_schedule(it, &session->options, &path);
     }
-    session->seen = it->seen.identity != 0 ? &it->seen : NULL;
+    const bool is_known = it->seen.identity != 0 || (was_interrupted && it->is_loaded);
+    session->seen = is_known ? &it->seen : NULL;
     int exit_code = session->seen != NULL ? report_seen(session, it->path)
                                           : grout_work__run_on_cpu(session, it->path, true, false);
     session->seen = NULL;
@@ -414,7 +417,7 @@ static int report(minimiser *it) {
 static int report_smallest(minimiser *it) {
     grout_session *session = it->session;
     const bool was_interrupted = session->host->is_interrupted(session->host->payload);
-    int exit_code = report(it);
+    int exit_code = report(it, was_interrupted);
     if (it->identity != 0 && was_interrupted) {
         grout_session__note(session, "Ctrl-C or another signal ended the trials: a smaller size or "
                                      "schedule may show it too\n");

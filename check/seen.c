@@ -25,7 +25,8 @@ static bool has_finding(const grout_outcome *outcome, uint64_t identity) {
 }
 
 bool grout_seen__is_of(const grout_seen *seen, const grout_load *load, grout_kernel_id kernel) {
-    return seen != NULL && seen->kernel == grout_load__get_whole_id(load, kernel);
+    return seen != NULL && seen->kernel != 0 &&
+           seen->kernel == grout_load__get_whole_id(load, kernel);
 }
 
 const grout_outcome *grout_seen__get_reported(grout_session *session, const grout_load *load,

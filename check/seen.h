@@ -7,8 +7,8 @@
 #include "launch.h"
 
 typedef struct grout_seen {
-    uint64_t identity;       /* of the finding; 0: nothing is kept */
-    grout_kernel_id kernel;  /* its id in the whole file */
+    uint64_t identity;       /* of the finding; 0: nothing is kept but the deadline */
+    grout_kernel_id kernel;  /* its id in the whole file; 0: of none */
     grout_deadline deadline; /* of what else is in the file, when it is reported */
     grout_load load, alone;  /* of the file; of the run, if it is another. The checker reads them */
     grout_diags *diags;      /* of the same */

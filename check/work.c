@@ -530,7 +530,8 @@ static void run_all(grout_session *session, const grout_load *load, bool with_ch
     if (is_listed) {
         run_list(session, load, 0, with_checker, &is_first, report);
     }
-    if (session->seen != NULL && !report->has_begun[session->seen->kernel]) { /* in a list */
+    if (session->seen != NULL && session->seen->kernel != 0 &&
+        !report->has_begun[session->seen->kernel]) { /* in a list */
         begin_next(session, with_checker, &is_first, report);
         run_alone(session, load, session->seen->kernel, with_checker, report);
     }

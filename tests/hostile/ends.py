@@ -72,6 +72,7 @@ ROWS = (
     Row("run {f}", "launches", RUN),
     Row("check --explore {f} --timeout 1000 --budget 1000", "spins", RUN, 0.5, SIGNALS),
     Row("check --explore --minimise {f} --budget 1000", "spins", RUN, 0.5, SIGNALS),
+    Row("check --explore --minimise --format json {f} --budget 1000", "spins", RUN, 0.5, SIGNALS),
     Row("check --advice {f} --budget 1000", "spins", RUN, 0.5, SIGNALS),
     Row("check --explore {f}", "spins", RUN, 0.5, ("budget",)),
     Row("check --minimise {f} --budget 1000", "races", RUN, 0.5),
@@ -154,10 +155,9 @@ class Call:
         return code == CODES[self.end] or bool(has_finding)
 
     def has_come(self, text):
-        """Whether the words say the phase; of a run, that it ended, and where a clock ended it no other phase."""
+        """Whether the words say the phase; of a run, that it ended, and no other phase."""
         if self.row.phase is RUN:
-            is_other = self.end not in SIGNALS and find_phase(text) != PHASES.index(RUN)
-            return re.search(ENDED, text) is not None and not is_other
+            return re.search(ENDED, text) is not None and find_phase(text) == PHASES.index(RUN)
         files = [NAMES[letter] for letter in re.findall(r"\{([pnq])\}", self.row.words)] or [NAMES["f"]]
         return f" while {self.row.phase.format(*files)} [" in text
 
