@@ -130,13 +130,15 @@ static bool make_room(written *bits, int64_t granules) {
     return true;
 }
 
-/* Marks bytes. Returns whether any was marked before. */
+/* Marks bytes, a word of granules at a time. Returns whether any was marked before. */
 static bool mark(written *bits, int64_t first, int64_t last) {
+    const uint64_t from = (uint64_t)first / GRANULE, to = (uint64_t)last / GRANULE;
     bool was_written = false;
-    for (int64_t i = first / GRANULE; i <= last / GRANULE; i++) {
-        uint64_t bit = UINT64_C(1) << (i % 64);
-        was_written |= (bits->words[i / 64] & bit) != 0;
-        bits->words[i / 64] |= bit;
+    for (uint64_t i = from / 64; i <= to / 64; i++) {
+        uint64_t mask = UINT64_MAX << (i == from / 64 ? from % 64 : 0);
+        mask &= UINT64_MAX >> (i == to / 64 ? 63 - to % 64 : 0);
+        was_written |= (bits->words[i] & mask) != 0;
+        bits->words[i] |= mask;
     }
     return was_written;
 }
