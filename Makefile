@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 
 .NOTPARALLEL:
-.PHONY: release deps deps-build deps-test demo test test-all soak lint bench install wheel gpu-bundle check-fresh \
+.PHONY: release deps deps-build deps-test demo test test-all test-clang soak lint bench install wheel gpu-bundle check-fresh \
     golden-update corpus litmus mutation reverts second-opinion \
     format clean help
 
@@ -36,6 +36,13 @@ test-all: deps test
 	cmake --workflow --preset tsan
 	ctest --preset nth-allocation
 	tools/fuzz.sh 10
+
+# Every test of dev again, built with clang: CI has the part in the preset dev-clang.
+test-clang: deps
+	cmake --preset dev-clang -D "GROUT_LABELS_LEFT_OUT=slow;gpu;bench"
+	cmake --build --preset dev-clang
+	ctest --preset dev-clang-whole
+	@cmake --preset dev-clang >/dev/null
 
 # The long forms of tools/soak, three hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
 # a Python that has the package grout.

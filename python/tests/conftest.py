@@ -16,17 +16,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def pytest_addoption(parser):
     parser.addoption("--each", type=int, default=1, metavar="N", help="run each N-th test of a file alone")
+    parser.addoption("--few", type=int, default=1, metavar="N", help="run each N-th case of a test with many alone")
 
 
 def pytest_collection_modifyitems(config, items):
-    each, numbers, left_out = config.getoption("--each"), collections.Counter(), []
+    each, few, numbers, left_out = config.getoption("--each"), config.getoption("--few"), collections.Counter(), set()
     for item in items:
+        function = (item.path, getattr(item, "originalname", item.name))
         numbers[item.path] += 1
-        if numbers[item.path] % each != 1 % each:
-            left_out.append(item)
+        numbers[function] += 1
+        if numbers[item.path] % each != 1 % each or numbers[function] % few != 1 % few:
+            left_out.add(item)
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_configure(config):

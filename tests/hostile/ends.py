@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends each command in each phase: by --timeout or --budget, by SIGINT and by SIGTERM.
 
-usage: ends.py --grout PATH [--short] [--factor X] [ROW...]      ROW: a part of its name; all without one
+usage: ends.py --grout PATH [--short] [--every N] [--factor X] [ROW...]      ROW: a part of its name; all without one
 
 A row is a call whose input, made by large.py, keeps it in one phase. It has to end with the code and the words of
 docs/cli.md, "What ends a call", to say the phase, to use at most SECONDS more of a processor, and to leave what was in its
 folder and nothing else. Clocks of a busy machine mean little: a signal is sent when the process has used some time of a
 processor, and an end that comes before the phase, or after it, is tried again later, or sooner.
 
---short: one end of each row, in turn. --factor: a build with sanitizers may take X times as long.
+--short: one end of each row, in turn. --every: each N-th of the rows alone. --factor: a build with sanitizers may take X
+times as long.
 """
 import argparse
 import collections
@@ -210,13 +211,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--factor", type=float, default=1.0)
     parser.add_argument("rows", nargs="*", metavar="ROW")
     options = parser.parse_args()
     grout, failed, count = os.path.abspath(options.grout), 0, 0
     for number, row in enumerate(ROWS):
         name = f"{row.words} of {row.maker}"
-        if options.rows and not any(word in name for word in options.rows):
+        if number % options.every != 0 or (options.rows and not any(word in name for word in options.rows)):
             continue
         for end in [row.ends[number % len(row.ends)]] if options.short else row.ends:
             fault = Call(grout, row, end, options.factor).judge()
