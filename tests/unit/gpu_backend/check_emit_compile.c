@@ -129,7 +129,7 @@ START_TEST(shipped_kernels_compile_without_spills) {
 }
 END_TEST
 
-/* Of those of the differential tests: the case 'whole' has all. */
+/* The case 'whole' has all files of the differential tests. */
 static bool is_chosen(int index) {
     return (uint32_t)(index - shipped_count) % get_each() == 0;
 }
