@@ -232,7 +232,8 @@ static const minimise_case searches[] = {
 static void expect_no_less(const minimise_case *c, const char *text, uint32_t part) {
     bool was_found = false;
     const uint32_t each = get_each();
-    for (uint32_t calls = 2;; calls += each + each * calls / part) { /* the first one is the start */
+    for (uint32_t calls = 2;;
+         calls += each + each * calls / part) { /* the first one is the start */
         jumping_host host = {.text = text, .seconds = 1, .calls_left = calls};
         int exit_code = call(&host, c->line);
         bool is_found = exit_code == 1 &&
