@@ -312,9 +312,16 @@ void grout_module__give_back(grout_module *bound, uint32_t *owners) {
     }
 }
 
+/* What --max-memory bounds is bound there, whoever has the module. */
+static const grout_allocator *get_allocator(const grout_session *session, const grout_load *load) {
+    const grout_allocator *limited = grout_session__get_allocator(session);
+    return limited != NULL ? limited : grout_module_get_allocator(load->symbolic);
+}
+
 /* The module with the values of its consts. */
-static bool bind(grout_load *load, grout_diags *diags) {
-    load->bound = grout_module_bind(load->symbolic, load->defines, load->define_count, diags);
+static bool bind(const grout_session *session, grout_load *load, grout_diags *diags) {
+    load->bound = grout_module_bind_in(get_allocator(session, load), load->symbolic, load->defines,
+                                       load->define_count, diags);
     load->bound_owners = malloc(sizeof *load->bound_owners);
     if (load->bound != NULL && load->bound_owners != NULL) {
         *load->bound_owners = 1;
@@ -346,7 +353,7 @@ static bool finish(grout_session *session, bool needs_one, grout_load *out) {
     if (!is_good) {
         return false;
     }
-    return bind(out, session->diags) &&
+    return bind(session, out, session->diags) &&
            grout_verify(out->bound, get_arch(session), session->diags) &&
            grout_extern_files__read(session, out->bound, &out->externs);
 }
@@ -412,7 +419,7 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
         own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }
     if (own->symbolic != NULL) { /* the whole has been verified */
-        (void)bind(own, diags);
+        (void)bind(session, own, diags);
     }
     grout_diags_free(diags);
     if (own->bound == NULL) {

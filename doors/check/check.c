@@ -242,8 +242,9 @@ static int run_command(grout_session *session) {
     return grout_checking__run(session);
 }
 
-/* A call of the command, but for what it touches. The exit code. */
-static int call(grout_session *session, const grout_check *check) {
+/* A call of the command, but for what it touches. The exit code. memory lasts as long as what the
+ * call leaves. */
+static int call(grout_session *session, const grout_check *check, grout_limited *memory) {
     const char *arguments[1] = {check->name};
     session->options.arguments = arguments;
     session->options.argument_count = 1;
@@ -251,6 +252,7 @@ static int call(grout_session *session, const grout_check *check) {
     if (add_options(check, session)) {
         grout_session__read_form(session);
         grout_session__begin_timeout(session);
+        grout_session__begin_memory(session, memory);
         if (grout_session__check_severities(session) && grout_files__check(session)) {
             exit_code = run_command(session);
         }
@@ -296,7 +298,7 @@ static grout_report *run(grout_check *check, grout_command command, grout_diags 
     }
     session.start = report->host.host.get_seconds(&report->host);
     grout_diags_set_why_end(own, grout_deadline__why_end, &deadline);
-    report->exit_code = call(&session, check);
+    report->exit_code = call(&session, check, &report->memory);
     hand_over(check, own, diags);
     grout_diags_free(own);
     report->host.goes_on = NULL;

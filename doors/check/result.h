@@ -6,10 +6,12 @@
 #include "grout/report.h"
 
 #include "kept.h"
+#include "limited.h"
 #include "memory_host.h"
 #include "repaired.h"
 
 struct grout_report {
+    grout_limited memory;   /* of the call; begun only where it is bounded */
     grout_memory_host host; /* what was written */
     grout_kept kept;
     grout_repaired repaired;

@@ -121,6 +121,11 @@ typedef struct grout_view {
 } grout_view;
 /* What the module was made with (alloc.h); NULL: libc. */
 const grout_allocator *grout_module_get_allocator(const grout_module *module);
+/* grout_module_bind, but the new module has an allocator of its own: a limit on one call holds for
+ * what is made of a module that was there before it. */
+grout_module *grout_module_bind_in(const grout_allocator *allocator, const grout_module *symbolic,
+                                   const grout_define *defines, size_t define_count,
+                                   grout_diags *diags);
 
 /* Whether a module is bound. */
 bool grout_module_is_bound(const grout_module *module);

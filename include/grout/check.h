@@ -44,7 +44,9 @@ GROUT_API void grout_check_use_module(grout_check *check, grout_module *symbolic
  * command; NULL for a flag. Options that repeat may be given again; of others the last counts.
  * False: a bad-option says what is wrong. Not taken are those that say where an answer goes or how
  * it looks (format, html, color, output, inout, watch, stats, quiet, verbose, yes, diff), and
- * libraries with code (extern): grout_check_give_function gives functions.
+ * libraries with code (extern): grout_check_give_function gives functions. max-memory bounds what a
+ * run of the check reads the text into, or binds the module to, the arrays and the machine; the
+ * text itself, the module that was given and the report come on top. Beyond is out-of-memory.
  */
 GROUT_API bool grout_check_set(grout_check *check, const char *option, const char *value,
                                grout_diags *diags);

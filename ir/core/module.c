@@ -198,13 +198,13 @@ static void borrow_lasting(grout_module *to, const grout_module *from) {
     to->named = from->named;
 }
 
-grout_module *grout_module__begin_bound(grout_module *module) {
-    grout_module *copy = grout__new(module->allocator, 1, sizeof *copy);
+grout_module *grout_module__begin_bound(grout_module *module, const grout_allocator *allocator) {
+    grout_module *copy = grout__new(allocator, 1, sizeof *copy);
     bool ok = true;
     if (copy == NULL) {
         return NULL;
     }
-    copy->allocator = module->allocator;
+    copy->allocator = allocator;
     atomic_init(&copy->owner_count, 1);
     (void)atomic_fetch_add(&module->owner_count, 1);
     copy->base = module;

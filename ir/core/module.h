@@ -138,9 +138,10 @@ grout_module *grout_module__new(const grout_allocator *allocator);
 grout_module *grout_module__clone(const grout_module *module);
 /*
  * What a bound module begins as: copies of the tables that binding changes; the others are those of
- * the symbolic one, which lasts as long and does not change any more. NULL without memory.
+ * the symbolic one, which lasts as long and does not change any more. The allocator is for what is
+ * its own. NULL without memory.
  */
-grout_module *grout_module__begin_bound(grout_module *module);
+grout_module *grout_module__begin_bound(grout_module *module, const grout_allocator *allocator);
 /* Interns a string; 0 without memory. The empty string is id 0 too. */
 grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
 /* The id of a string if it is interned, else 0. */

@@ -81,6 +81,16 @@ def test_limits(slow):
         slow.run(max_memory=1)
 
 
+def test_memory_of_a_long_kernel():
+    """What the kernel is bound in counts: the arrays and the machine take next to nothing."""
+    body = "".join(f"  %v{i} = add %v0, {i}\n" for i in range(1, 20000))
+    kernel = grout.parse(f"kernel @k(%y: inout gmem i32[4])\n{{\n  %v0 = load %y[0]\n{body}}}\n")["k"]
+    assert kernel.check(max_memory=1000000).verdict == "incomplete"
+    with pytest.raises(MemoryError, match="max-memory"):
+        kernel.run(max_memory=1000000)
+    assert kernel.check(max_memory=400 << 20).is_clean
+
+
 def test_the_same_for_every_number_of_threads(add_one):
     x = numpy.arange(1 << 14, dtype="float32")
     assert (add_one.run(x, threads=2) == x + 1).all()

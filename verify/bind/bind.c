@@ -591,15 +591,16 @@ void grout_binding__deinit(grout_binding *binding) {
     grout_recast__deinit(&binding->recast_objects);
 }
 
-grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
-                                size_t define_count, grout_diags *diags) {
+grout_module *grout_module_bind_in(const grout_allocator *allocator, const grout_module *symbolic,
+                                   const grout_define *defines, size_t define_count,
+                                   grout_diags *diags) {
     grout_binding binding = {
         .diags = diags, .defines = defines, .define_count = define_count, .ok = true};
     if (!grout_module_add_sources(symbolic, diags)) {
         return NULL;
     }
     /* Nothing in it changes but how many have its tables. */
-    binding.module = grout_module__begin_bound((grout_module *)symbolic);
+    binding.module = grout_module__begin_bound((grout_module *)symbolic, allocator);
     if (binding.module == NULL) {
         grout_diags_add_oom(diags);
         return NULL;
@@ -611,4 +612,10 @@ grout_module *grout_module_bind(const grout_module *symbolic, const grout_define
         return NULL;
     }
     return binding.module;
+}
+
+grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
+                                size_t define_count, grout_diags *diags) {
+    return grout_module_bind_in(grout_module_get_allocator(symbolic), symbolic, defines,
+                                define_count, diags);
 }

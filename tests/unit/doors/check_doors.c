@@ -3,6 +3,7 @@
 #include "grout/grout.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -345,6 +346,48 @@ START_TEST(test_module) {
 }
 END_TEST
 
+/* A text whose tables take some megabytes, and the machine that runs it next to nothing. */
+enum { LONG_LINES = 20000, LONG_LINE_MAX = 40 };
+
+static char *make_long_text(void) {
+    const size_t most = (size_t)(LONG_LINES + 4) * LONG_LINE_MAX;
+    char *text = malloc(most);
+    ck_assert_ptr_nonnull(text);
+    int at = snprintf(text, most, "kernel @k(%%y: inout gmem i32[4])\n{\n  %%v0 = load %%y[0]\n");
+    for (int i = 1; i < LONG_LINES; i++) {
+        at += snprintf(text + at, LONG_LINE_MAX, "  %%v%d = add %%v0, %d\n", i, i);
+    }
+    (void)snprintf(text + at, LONG_LINE_MAX, "}\n");
+    return text;
+}
+
+typedef grout_report *run_function(grout_check *check, grout_diags *diags);
+static run_function *const runs[] = {grout_check_run, grout_check_run_unchecked,
+                                     grout_check_repair};
+
+/* max-memory is for what a text is read into, and for what a module of the caller is bound to: of
+ * the latter less is made. */
+START_TEST(test_memory_of_a_module) {
+    static const char *const limits[] = {"100000", "1000000", "400M"};
+    const int limit = _i % 3, how = _i / 3 % 3;
+    const bool is_module = _i / 9 == 1;
+    char *text = make_long_text();
+    grout_check *check = make(text);
+    grout_module *module = grout_parse("k.grout", text, strlen(text), diags);
+    ck_assert_ptr_nonnull(module);
+    grout_check_use_module(check, is_module ? module : NULL);
+    ck_assert(grout_check_set(check, "max-memory", limits[limit], diags));
+    grout_report *report = runs[how](check, diags);
+    const bool is_over = grout_diags_has_errors(diags);
+    ck_assert(is_over == (limit < 2));
+    ck_assert(!is_over || grout_diags_get(diags, 0)->code == GROUT_DIAG_OUT_OF_MEMORY);
+    ck_assert(report == NULL || grout_report_get_exit_code(report) == (is_over ? 3 : 0));
+    end(check, report);
+    grout_module_free(module);
+    free(text);
+}
+END_TEST
+
 static const struct {
     const char *option, *value, *says;
 } bad_options[] = {
@@ -419,6 +462,7 @@ int main(void) {
     tcase_add_test(tcase, test_functions);
     tcase_add_test(tcase, test_callbacks);
     tcase_add_test(tcase, test_module);
+    tcase_add_loop_test(tcase, test_memory_of_a_module, 0, 2 * 3 * 3);
     tcase_add_loop_test(tcase, test_bad_options, 0, sizeof bad_options / sizeof bad_options[0]);
     tcase_add_test(tcase, test_files);
     tcase_add_test(tcase, test_invalid_text);
