@@ -14,6 +14,7 @@
 #include "bits.h"
 #include "convert.h"
 #include "float_env.h"
+#include "goes_on.h"
 #include "pulse.h"
 
 #include "grout-internal/generate.h"
@@ -143,23 +144,36 @@ static bool add_params(grout_machine *machine) {
     return true;
 }
 
+/* What is asked while a launch is prepared: its progress, if it has one; else the list. */
+typedef struct asked {
+    const grout_machine *machine;
+    grout_diags *diags;
+} asked;
+
 static bool goes_on(void *payload) {
-    const grout_launch *launch = &((const grout_machine *)payload)->launch;
-    const grout_progress progress = {.ctas_total = ((grout_machine *)payload)->plan->cta_count};
-    return launch->progress == NULL || launch->progress(launch->payload, &progress);
+    const asked *it = payload;
+    const grout_launch *launch = &it->machine->launch;
+    const grout_progress progress = {.ctas_total = it->machine->plan->cta_count};
+    return launch->progress != NULL ? launch->progress(launch->payload, &progress)
+                                    : grout_diags__ask(it->diags, "the launch was prepared");
 }
 
-/* What a scratch holds at first. If progress ends that, nothing of the launch runs. */
-static void fill_scratch(grout_machine *machine, grout_object_id scratch, void *data) {
-    grout_pulse pulse = {.goes_on = goes_on, .payload = machine};
-    if (!grout_scratch_fill_default(machine->launch.module, scratch, data, &pulse)) {
+/* What a scratch holds at first. If progress ends that, nothing of the launch runs; false: the list
+ * has, and says so. */
+static bool fill_scratch(grout_machine *machine, grout_object_id scratch, void *data,
+                         grout_diags *diags) {
+    asked it = {machine, diags};
+    grout_pulse pulse = {.goes_on = goes_on, .payload = &it};
+    if (!machine->plan->is_cut &&
+        !grout_scratch_fill_default(machine->launch.module, scratch, data, &pulse)) {
         machine->plan->is_cut = true;
     }
+    return machine->launch.progress != NULL || !grout_diags__has_ended(diags);
 }
 
 /* GMEM scratches are like out arrays whose contents are not read after the launch; with an
  * init(..), like inout arrays. */
-static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
+static bool add_gmem_scratches(grout_machine *machine, uint32_t first, grout_diags *diags) {
     const grout_module *module = machine->launch.module;
     for (uint32_t i = first; i < machine->array_count; i++) {
         grout_object_id id =
@@ -176,23 +190,23 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
         if (array->data == NULL || !add_maps(machine, array, NULL)) {
             return false;
         }
-        if (has_init) {
-            fill_scratch(machine, id, array->data);
-        } else {
+        if (!has_init) {
             grout_fill_poison(type->dtype, array->data, array->count);
+        } else if (!fill_scratch(machine, id, array->data, diags)) {
+            return false;
         }
     }
     return true;
 }
 
-static bool add_arrays(grout_machine *machine) {
+static bool add_arrays(grout_machine *machine, grout_diags *diags) {
     const grout_kernel *kernel =
         grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
     const grout_pool *scratches = &machine->plan->gmem_scratches;
     machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
     machine->arrays = grout_machine__keep(machine, machine->array_count * sizeof *machine->arrays);
     return machine->arrays != NULL && add_params(machine) &&
-           add_gmem_scratches(machine, kernel->param_count) && grout_stale__add(machine);
+           add_gmem_scratches(machine, kernel->param_count, diags) && grout_stale__add(machine);
 }
 
 /* Workers make launches of their own from them. */
@@ -219,9 +233,9 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     }
     grout_components__begin(machine);
     machine->has_clocks |= machine->plan->needs_clocks;
-    if (!keep_arguments(machine) || !add_arrays(machine) || !grout_machine__add_state(machine) ||
-        !grout_observers__begin(machine)) {
-        return grout_diags_add_oom(diags);
+    if (!keep_arguments(machine) || !add_arrays(machine, diags) ||
+        !grout_machine__add_state(machine) || !grout_observers__begin(machine)) {
+        return !grout_diags__has_ended(diags) && grout_diags_add_oom(diags);
     }
     grout_machine__seed(machine, 0);
     return true;

@@ -466,6 +466,18 @@ static grout_text make_long_text(void) {
     return text;
 }
 
+/* Scratches of the launch whose contents take time: between two of them it is asked, too. */
+static grout_text make_long_contents(void) {
+    grout_text text = {0};
+    grout_text_add(&text, "kernel @k(%%y: inout gmem f32[64])\n{\n"
+                          "  scratch %%a : gmem f32[100000] init(randn(7))\n"
+                          "  scratch %%b : gmem i32[100000] init(ints)\n"
+                          "  for %%i in 0..20000 {\n    store %%b[%%i], %%i\n  }\n"
+                          "  store %%y[0], (load %%a[1])\n}\n");
+    ck_assert(!text.failed);
+    return text;
+}
+
 /* What progress ends is a run that is interrupted; what the list of diagnostics ends has failed. */
 static void expect_end(run *r, uint64_t all) {
     const bool is_whole = r->questions_allowed == 0 || r->questions_allowed == all;
@@ -490,11 +502,11 @@ static void expect_end(run *r, uint64_t all) {
 }
 
 START_TEST(preparing_ends_in_time) {
-    grout_text text = make_long_text();
+    grout_text text = _i < 2 ? make_long_text() : make_long_contents();
     uint64_t all = 0, allowed = 0, step = 1;
     for (bool is_last = false; !is_last; allowed = allowed + step < all ? allowed + step : all) {
         run *r = run_new(text.data, 1);
-        r->ends_by_list = _i != 0;
+        r->ends_by_list = _i % 2 != 0;
         r->questions_allowed = allowed;
         run_start(r);
         all = allowed == 0 ? r->questions : all;
@@ -529,7 +541,7 @@ int main(void) {
     tcase_add_test(tests, wrong_arguments_are_a_diagnostic);
     tcase_add_test(tests, settings_of_the_caller_do_not_count);
     tcase_add_test(tests, names_are_found);
-    tcase_add_loop_test(tests, preparing_ends_in_time, 0, 2);
+    tcase_add_loop_test(tests, preparing_ends_in_time, 0, 4);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
