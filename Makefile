@@ -81,10 +81,9 @@ wheel: deps-build
 gpu-bundle: release
 	@tools/gpu_bundle.sh
 
-# The commands of README.md on the last commit, in a fresh Debian 12; needs root. SUITE=trixie: in a Debian 13.
-SUITE ?= bookworm
+# The commands of README.md on the last commit, in a fresh Debian 12; needs root.
 check-fresh:
-	@tools/check_fresh.sh $(SUITE)
+	@tools/check_fresh.sh
 
 # Writes what the goldens print into the goldens; read the diff.
 golden-update:

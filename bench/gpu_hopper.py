@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/gpu_hopper.py GROUT [OUT]         from the project's folder
 
-First every kernel of kernels/ against the CPU (tests/differential/gpu/kernels_on_gpu.py), then, one after the other, the
-speed of a ping-pong matmul as written and relaxed, of attention forward and backward beside cuDNN, of a matmul of
+First every kernel of kernels/ against the CPU (tests/differential/gpu/kernels_on_gpu.py), then, one after the other,
+the speed of a ping-pong matmul as written and relaxed, of attention forward and backward beside cuDNN, of a matmul of
 8-bit floats beside cuBLAS, and of the matmuls of bf16. Each step is a process with a time limit, and a step that fails
 stops no other. All output goes to OUT (default $OUT, else build/gpu_hopper), the last lines of each step to
 stdout. Exit code 0: every step is as expected.
@@ -20,14 +20,16 @@ BEST = "BN=128,WGS=3,REGS=160,PRODUCER_REGS=32"  # of attention with D = 64
 MATMUL = "8192,8192,8192"
 # name, seconds, command after the interpreter; GROUT and LOG stand for themselves
 STEPS = [
-    ("compare", 100, ["tests/differential/gpu/kernels_on_gpu.py", "GROUT", "--jobs", "14", "--budget", "80", "--log", "LOG"]),
+    ("compare", 100,
+     ["tests/differential/gpu/kernels_on_gpu.py", "GROUT", "--jobs", "14", "--budget", "80", "--log", "LOG"]),
     ("pingpong", 200, ["bench/gpu_pingpong.py", "GROUT", MATMUL]),
     ("attention", 60, ["bench/gpu_attention.py", "GROUT", "kernels/attention_hopper.grout", "16384,8,128,0,BN=176",
                        "16384,8,128,1,BN=128", f"16384,8,64,0,{BEST}", f"16384,8,64,1,{BEST}"]),
     ("fp8", 45, ["bench/gpu_fp8.py", "GROUT", "kernels/matmul_hopper_fp8.grout", MATMUL]),
     ("backward", 150, ["bench/gpu_attention_backward.py", "GROUT", "16384,8,128,0", "16384,8,128,1", "16384,8,64,0",
                       "16384,8,64,1", "16384,8,256,0", "16384,8,256,1"]),
-    ("matmul", 100, ["bench/gpu_matmul.py", "GROUT", "kernels/matmul_hopper_pingpong.grout", MATMUL, MATMUL + ",STAGES=6",
+    ("matmul", 100,
+     ["bench/gpu_matmul.py", "GROUT", "kernels/matmul_hopper_pingpong.grout", MATMUL, MATMUL + ",STAGES=6",
                     "8192,8192,512", "8192,8192,512,STAGES=6"]),
     ("cluster", 60, ["bench/gpu_matmul.py", "GROUT", "kernels/matmul_hopper_cluster.grout", MATMUL]),
 ]

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/gpu_matmul.py GROUT [KERNEL.grout] [M,N,K[,NAME=VALUE...] ...]
 
-KERNEL computes C = A B of bf16, or D = A B + C (then cuBLAS adds, too); by default it is kernels/matmul_hopper_ws.grout.
+KERNEL computes C = A B of bf16, or D = A B + C (then cuBLAS adds, too); by default it is
+kernels/matmul_hopper_ws.grout.
 
 Both get random normal operands of the same type and size: the clock of the GPU depends on them. The
 kernel is timed by 'grout run --repeats', cuBLAS by CUDA events around each call; medians of both.
@@ -44,7 +45,8 @@ def main():
     for shape in words or DEFAULT:
         parts = shape.split(",")
         size = [int(part) for part in parts[:3]]
-        ours = time_grout(sys.argv[1], kernel, "abc" if adds else "ab", [*map("{}={}".format, "MNK", size), *parts[3:]], REPEATS)
+        ours = time_grout(sys.argv[1], kernel, "abc" if adds else "ab", [*map("{}={}".format, "MNK", size), *parts[3:]],
+                          REPEATS)
         theirs = time_cublas(torch, size, adds)
         flop = 2.0 * size[0] * size[1] * size[2]
         if ours is None:

@@ -21,7 +21,8 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-sys.path.insert(0, os.environ.get("GROUT_CASES", str(pathlib.Path(__file__).resolve().parents[1] / "tests/pallas_compat")))
+sys.path.insert(0, os.environ.get("GROUT_CASES",
+                                  str(pathlib.Path(__file__).resolve().parents[1] / "tests/pallas_compat")))
 COUNT = 30
 TILES = {"tile_m": 128, "tile_n": 128, "tile_k": 64, "max_concurrent_steps": 4}
 CUBE = {"m": 4096, "n": 4096, "k": 4096, "sms": None, **TILES, "grid_tile_width": 8}
@@ -145,7 +146,7 @@ def main():
         for wgmma in ("lowered", "documented") if "ragged" in name else ("lowered",):
             try:
                 compare(found[name], wgmma)
-            except Exception as error:  # pylint: disable=broad-exception-caught
+            except Exception as error:
                 print(f"{name}: {type(error).__name__}: {str(error)[:600]}", flush=True)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# gpu_pingpong.py - what edges between two CTAs cost where nothing has to travel: a matmul as plainly written, and relaxed.
+# gpu_pingpong.py - what edges between two CTAs cost where nothing has to travel: a matmul as plainly written, and
+# relaxed.
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/gpu_pingpong.py GROUT [M,N,K]
 
@@ -44,7 +45,8 @@ def main():
         for path in (KERNEL, relaxed):
             subprocess.run([sys.argv[1], "check", "-q", "--werror", path, "-D", "K=320"], check=True, timeout=60)
         find_torch()
-        times = [[time_grout(sys.argv[1], path, "ab", defines, REPEATS) for path in (KERNEL, relaxed)] for _ in range(3)]
+        times = [[time_grout(sys.argv[1], path, "ab", defines, REPEATS) for path in (KERNEL, relaxed)]
+                 for _ in range(3)]
     if any(one is None for pair in times for one in pair):
         return 1
     plain, weak = map(statistics.median, zip(*times))

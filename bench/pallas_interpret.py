@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/pallas_interpret.py [SIZE [SMS]]      with grout and JAX 0.11 in this Python; 1024 and 132
 
-JAX' hopper_matmul, f16, SIZE^3, for a device of so many SMs: by JAX' interpreter (InterpretGPUParams, which looks for no
-races here), and under grout's race checker. Both run in this process, one after the other; tracing, and what comes
+JAX' hopper_matmul, f16, SIZE^3, for a device of so many SMs: by JAX' interpreter (InterpretGPUParams, which looks for
+no races here), and under grout's race checker. Both run in this process, one after the other; tracing, and what comes
 between it and the run, are timed apart. Minutes for JAX' part. Exit code 77 where JAX has no such interpreter.
 """
 import os
@@ -31,8 +31,9 @@ class Clock:
 
 def run_jax(prepared, sms):
     import jax
-    from grout.pallas._device import pretend
     from jax._src.pallas.mosaic_gpu.interpret import params
+
+    from grout.pallas._device import pretend
     with pretend(sms), params.force_gpu_interpret_mode(params.InterpretGPUParams()):
         clock = Clock("JAX")
         traced = jax.jit(prepared.function).trace(*prepared.inputs)
@@ -68,10 +69,11 @@ def main():
     given = [int(argument) for argument in sys.argv[1:3]]
     size, sms = [*given, *(1024, 132)[len(given):]]
     try:
-        import cases
         import jax
         import numpy
-        from jax._src.pallas.mosaic_gpu.interpret.params import force_gpu_interpret_mode  # noqa: F401
+        from jax._src.pallas.mosaic_gpu.interpret.params import force_gpu_interpret_mode  # noqa: F401  (is it there?)
+
+        import cases
     except ImportError as error:
         print(f"skipped: {error}")
         return 77

@@ -23,8 +23,8 @@ LICENSES = {"sleef": "libsleef3", "libffi": "libffi8", "xxhash": "libxxhash0", "
             "libxsmm": "libxsmm-dev"}
 
 sys.path.insert(0, str(HERE))
-import declarations  # noqa: E402
-import platform_tag  # noqa: E402
+import declarations
+import platform_tag
 
 
 def read_version():
@@ -39,7 +39,8 @@ def read_extras():
     series = ".".join(next(iter(tested)).split(".")[:2])
     newest = {python: release for release, python in tested.items()}
     ends = [f" and python_version < '{python}'" for python in newest][1:] + [""]
-    pins = [f"jax=={release}; python_version >= '{python}'{end}" for (python, release), end in zip(newest.items(), ends)]
+    pins = [f"jax=={release}; python_version >= '{python}'{end}"
+            for (python, release), end in zip(newest.items(), ends)]
     others = ["absl-py", "ml_dtypes"]
     return {"pallas": [f"jax>={series}", *others], "pallas-tested": [*pins, *others], "test": ["pytest", "ml_dtypes"]}
 

@@ -73,7 +73,7 @@ def main():
             ratio = time / old[key] if old[key] > 0 else 1.0
             slower += ratio > options.most
             mark = "  <- slower" if ratio > options.most else ""
-            print(f"  {key[0]:44} {str(key[1]):>12} {old[key]:10.3f} {time:10.3f} {ratio:6.3f}{mark}")
+            print(f"  {key[0]:44} {key[1]!s:>12} {old[key]:10.3f} {time:10.3f} {ratio:6.3f}{mark}")
     print(f"{slower} times are more than {options.most} times the old ones")
     sys.exit(1 if slower else 0)
 

@@ -4,8 +4,8 @@ usage: compare_builds.py OLD NEW [--cubin] [--jobs 2] [PATH...]
 
 OLD and NEW are grout commands; PATH are .grout files or folders (the whole tree by default). For
 every file both run: check as text, check as JSON under another schedule and timing, check with advice,
-as SARIF, as annotations of GitHub, as a page, and emit; --cubin compares the assembled kernels too. Each difference is listed with the
-first line that differs, and the exit code is 1 if there is one.
+as SARIF, as annotations of GitHub, as a page, and emit; --cubin compares the assembled kernels too. Each difference is
+listed with the first line that differs, and the exit code is 1 if there is one.
 """
 import argparse
 import concurrent.futures

@@ -46,6 +46,18 @@ headers() {
 globals() {
     cmake --preset release >/dev/null && cmake --build --preset release && python3 tools/lint_globals.py build/release
 }
+# python_lint NAME ARGUMENT...: a tool of deps/python_lints.txt; left out where PyPI is out of reach.
+python_lint() {
+    tool=$1
+    shift
+    status=0
+    folder=$(tools/python_lints.sh) || status=$?
+    case $status in
+        0) "$folder/$tool" "$@" ;;
+        77) echo "lint: $tool: left out" ;;
+        *) return "$status" ;;
+    esac
+}
 rooms() {
     python3 tools/lint_rooms.py build/release
 }
@@ -59,6 +71,7 @@ lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loop
 lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "shell scripts (shellcheck)" shell
+lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers
 lint "no mutable globals" globals

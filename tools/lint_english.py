@@ -34,8 +34,10 @@ RULES = [(name, re.compile(pattern), remedy) for name, pattern, remedy in (
      "'after' for time and order; 'behind' is for what hides something"),
     ("told", r"\b[Tt]old\b",
      "'is reported', 'is published', 'knows of', 'has heard of'"),
-    ("who", r"(?:" + BEGIN + r"Who|(?:[;:(] ?|\b(?:by|from|to|for|of|than|so|then|but|since|because|that|only|with) )who)"
-            r" (?:has|have|had|is|are|was|waits?|waited|knows?|comes?|asks?|uses?|does|may|issued|accesses|never)\b(?![^.;]*\?)",
+    ("who", r"(?:" + BEGIN +
+     r"Who|(?:[;:(] ?|\b(?:by|from|to|for|of|than|so|then|but|since|because|that|only|with) )who)"
+     r" (?:has|have|had|is|are|was|waits?|waited|knows?|comes?|asks?|uses?|does|may|issued|accesses|never)\b"
+     r"(?![^.;]*\?)",
      "name the actor: 'a thread that waits', 'the warp that has ...'"),
     ("stands for", r"\b[Ss]t(?:ands?|anding|ood) for\b",
      "'means', 'names', 'is', 'counts as'"),
@@ -52,20 +54,23 @@ USUAL = re.compile(r"\b(?:leav\w+|left|lag\w*|falls?|fell)\b[^.;,]{0,30}\bbehind
 ALLOW = re.compile(r"lint-english:\s*([\w ,]+)")
 
 BAD = {
-    "of": ["Of these, the newest counts.", "It ends. Of a longer line only this much is shown.", "Of the two the wider."],
+    "of": ["Of these, the newest counts.", "It ends. Of a longer line only this much is shown.",
+           "Of the two the wider."],
     "behind": ["The wait comes behind the arrive.", "Behind the last init all meet."],
     "told": ["What observers are told.", "The reader was never told."],
-    "who": ["Who waits for that has waited for this.", "It is written by who issued it.", "In order: who knows it knows those."],
+    "who": ["Who waits for that has waited for this.", "It is written by who issued it.",
+            "In order: who knows it knows those."],
     "stands for": ["The k-th wait stands for phase k.", "They stand for each other."],
     "at home": ["They order as at home."],
     "does without": ["What the launch does without."],
     "question": ["Is it over?", "Done. Has the use its value from a read of a race?", "Would one more wait hang?"],
 }
 GOOD = ["The newest of these counts.", "It ends, of course.", "Of course it ends.", "The bytes behind a pointer.",
-        "A fault leaves no state behind.", "The two cannot be told apart.", "'told' counts barriers.", "A thread that waits.",
-        "The report says who waits for what.", "Those who wait go on.", "The thread, who has waited, goes on.",
-        "A barrier stands there.", "It works without a GPU.", "Whether it is over.", "The parser asks 'did you mean x?'.",
-        "What is known of it.", "Which of them is newer decides."]
+        "A fault leaves no state behind.", "The two cannot be told apart.", "'told' counts barriers.",
+        "A thread that waits.", "The report says who waits for what.", "Those who wait go on.",
+        "The thread, who has waited, goes on.", "A barrier stands there.", "It works without a GPU.",
+        "Whether it is over.", "The parser asks 'did you mean x?'.", "What is known of it.",
+        "Which of them is newer decides."]
 
 
 def find(text):

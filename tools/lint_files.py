@@ -13,14 +13,16 @@ COMMENT_OR_LITERAL = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:
 
 
 def list_files(folders=(), endings="", root=ROOT):
-    """Paths from the root, sorted: what git tracks or could add, and is there; in the folders, with one of the endings. All
-    files of a root that is not this tree."""
+    """Paths from the root, sorted: what git tracks or could add, and is there; in the folders, with one of the endings.
+    All files of a root that is not this tree."""
     if root == ROOT:
         command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z", "--", *folders]
         names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
     else:
-        names = [os.path.relpath(os.path.join(folder, name), root) for folder, _, files in os.walk(root) for name in files]
-    return sorted(name for name in set(names) - {""} if name.endswith(endings) and os.path.exists(os.path.join(root, name)))
+        names = [os.path.relpath(os.path.join(folder, name), root) for folder, _, files in os.walk(root)
+                 for name in files]
+    return sorted(name for name in set(names) - {""} if name.endswith(endings) and
+                  os.path.exists(os.path.join(root, name)))
 
 
 def read(path, root=ROOT):

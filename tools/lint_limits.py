@@ -4,9 +4,9 @@ usage: lint_limits.py [--update] [--list]
 
 Found is a constant that looks like a bound (NAME) in the folders that judge kernels, and is neither in tools/limits.tsv
 nor, with a reason, in tools/no_limits.tsv: a #define, an enumerator or a static const whose name says so, an array of a
-struct or of a function of 32 or more items by number, and a member of 16 bits. Found is a row of these files whose constant
-is gone, whose number is another one, whose test is gone or does not name it, a name of a message 'limit NAME: ..' that
-has no row, and a page that is not of the table.
+struct or of a function of 32 or more items by number, and a member of 16 bits. Found is a row of these files whose
+constant is gone, whose number is another one, whose test is gone or does not name it, a name of a message 'limit NAME:
+..' that has no row, and a page that is not of the table.
 
 limits.tsv: name, where, bound, what happens, test. where: FILE:CONSTANT, several with a space. what happens: a word of
 KINDS first. test: FILE:WORD, and WORD stands in FILE.
@@ -37,10 +37,11 @@ KINDS = {
     "words": "the verdict stays; the report says less",
 }
 
-WORDS = (r"(?:BUCKETS|CALLS|CAPACITY|DEPTH|ENTRIES|GROUPS|HOPS|KEPT|LIMIT|LOOKED|MARKS|MAX|MOST|NOTES|RECENT|RESIDENT|SLOTS|"
-         r"SNAPSHOTS|STEPS|WIDEST)")
+WORDS = (r"(?:BUCKETS|CALLS|CAPACITY|DEPTH|ENTRIES|GROUPS|HOPS|KEPT|LIMIT|LOOKED|MARKS|MAX|MOST|NOTES|RECENT|"
+         r"RESIDENT|SLOTS|SNAPSHOTS|STEPS|WIDEST)")
 NAME = rf"[A-Z][A-Z0-9_]*?_?{WORDS}(?:_[A-Z0-9_]+)?|{WORDS}(?:_[A-Z0-9_]+)?"
-CONSTANT = re.compile(rf"^[ \t]*#define[ \t]+({NAME})[ \t]+\(?([^/\n]+)|(?<![A-Za-z0-9_.>])({NAME})[ \t]*=(?!=)[ \t]*([^,}};/\n]+)", re.MULTILINE)
+CONSTANT = re.compile(rf"^[ \t]*#define[ \t]+({NAME})[ \t]+\(?([^/\n]+)|(?<![A-Za-z0-9_.>])({NAME})[ \t]*=(?!=)[ "
+                      r"\t]*([^,};/\n]+)", re.MULTILINE)
 ARRAY = re.compile(r"^[ \t]+(?!return|case)[a-z_][\w ]*[ *](\w+)\[(\d+)\][;, ]", re.MULTILINE)
 NARROW = re.compile(r"^[ \t]+u?int16_t (\w+(?:, \w+)*);", re.MULTILINE)
 LARGE = 32
@@ -73,15 +74,18 @@ def check_tests(place, cell):
 
 def make_page(rows):
     lines = ["# Limits", "",
-             "What grout bounds in the language, the checker, the interpreter, the search of schedules and the machine for PTX,",
-             "and what happens where a kernel needs more. No limit is silent: something grows, or a message names it. Each has",
-             "a test that reaches it. Written by `tools/lint_limits.py --update` from `tools/limits.tsv`; the lint finds",
-             "constants that look like a bound and are not in the table.", "",
+             ("What grout bounds in the language, the checker, the interpreter, the search of schedules and the "
+              "machine "
+             "for PTX,"), ("and what happens where a kernel needs more. No limit is silent: something grows, or a "
+                         "message names it. Each has"),
+             ("a test that reaches it. Written by `tools/lint_limits.py --update` from `tools/limits.tsv`; the lint "
+             "finds"), "constants that look like a bound and are not in the table.", "",
              "| at the limit | |", "|---|---|"]
     lines += [f"| {kind} | {text} |" for kind, text in KINDS.items()]
     for kind in KINDS:
         of_kind = [cells for _, cells in rows if cells[3].split(" ")[0].rstrip(":,") == kind]
-        lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", "| limit | bound | what happens | where | test |", "|---|---|---|---|---|"]
+        lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", "| limit | bound | what happens | where | test |",
+                  "|---|---|---|---|---|"]
         for name, where, bound, happens, test in of_kind:
             places = sorted({place.partition(":")[0] for place in where.split(" ")})
             tests = sorted({one.partition(":")[0] for one in test.split(" ")})
@@ -123,7 +127,8 @@ def main():
                for place, value in looks.items() if place not in known]
     for constant, place in known.items():
         path, _, name = constant.partition(":")
-        is_there = os.path.exists(os.path.join(ROOT, path)) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", read(path))
+        is_there = os.path.exists(os.path.join(ROOT, path)) and \
+            re.search(rf"(?<!\w){re.escape(name)}(?!\w)", read(path))
         if constant not in looks and not is_there:
             faults.append(f"{place}: {constant} is not there")
     names = {cells[0] for _, cells in rows}

@@ -2,13 +2,13 @@
 
 usage: lint_loops.py [--list] [FOLDER]
 
-A kernel decides how many CTAs, clusters, threads, warps and lanes its launch has, and 2^31 of them are legal. Found is a
-loop whose condition compares with such a size (a name of SIZE, or an iterator of ITERATORS), and that neither asks
+A kernel decides how many CTAs, clusters, threads, warps and lanes its launch has, and 2^31 of them are legal. Found is
+a loop whose condition compares with such a size (a name of SIZE, or an iterator of ITERATORS), and that neither asks
 (ASKS) in its head or body, nor stands under a constant too ('i < ctas && i < SHOWN_MAX'), nor has a row in
 tools/loops.tsv. Found is a row that no loop needs.
 
-loops.tsv: where, size, most, why. where: '*', or FILE:FUNCTION. size: as the loop writes it, or its end ('shape.cta_count' is
-'plan->shape.cta_count', too). most: the most turns, or what a turn stands for.
+loops.tsv: where, size, most, why. where: '*', or FILE:FUNCTION. size: as the loop writes it, or its end
+('shape.cta_count' is 'plan->shape.cta_count', too). most: the most turns, or what a turn stands for.
 
 --list: prints the loops that were looked at. FOLDER: a tree instead of this one, with a loops.tsv of its own.
 
@@ -23,12 +23,13 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 import lint_files
 from lint_files import ROOT
 
-FOLDERS = ("base", "call", "check", "cli", "doors", "explore", "files", "gpu_backend", "include", "interp", "ir", "lowering",
-           "observe", "ptx", "race_checker", "repair", "report", "verify")
+FOLDERS = ("base", "call", "check", "cli", "doors", "explore", "files", "gpu_backend", "include", "interp", "ir",
+           "lowering", "observe", "ptx", "race_checker", "repair", "report", "verify")
 TABLE = "tools/loops.tsv"
 
 ONE = r"(?:cta|cluster|thread|warp|lane|actor|runner|block|slot|local_actor)"
-SIZE = re.compile(rf"(?:\w*_)?{ONE}s|(?:\w*_)?{ONE}_(?:count|size)|(?:\w*_)?(?:grid|grid_size|resident|resident_most|launch_size)")
+SIZE = re.compile(rf"(?:\w*_)?{ONE}s|(?:\w*_)?{ONE}_(?:count|size)|"
+                  r"(?:\w*_)?(?:grid|grid_size|resident|resident_most|launch_size)")
 # Names that a word of SIZE ends, and that are something else.
 OTHER = re.compile(r"blocks|\w*block_count|is_\w+|has_\w+")
 ITERATORS = re.compile(r"grout_machine__next_cta")
@@ -137,8 +138,8 @@ def main():
         if "--list" in words:
             print(f"{loop.file}:{loop.line}: {loop.function}: {loop.size}: {'' if mine else 'no row'}")
         elif not mine:
-            faults.append(f"{loop.file}:{loop.line}: {loop.function} loops to '{loop.size}' and never asks whether to go on; "
-                          f"ask (base/goes_on.h), or say in {TABLE} what bounds it")
+            faults.append(f"{loop.file}:{loop.line}: {loop.function} loops to '{loop.size}' and never asks whether to "
+                          f"go on; ask (base/goes_on.h), or say in {TABLE} what bounds it")
     faults += [f"{TABLE}:{number}: no loop is that of '{where}', '{size}'" for number, (where, size, _, _) in rows
                if number not in used]
     print("\n".join(faults + [f"lint_loops: {len(loops)} loops, {len(rows)} rows, {len(faults)} faults"]))

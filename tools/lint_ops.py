@@ -21,7 +21,8 @@ import sys
 sys.dont_write_bytecode = True  # the folder is a source tree
 from lint_files import C_FILES, drop_comments, list_files, read
 
-FOLDERS = ("ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli", "bench")
+FOLDERS = ("ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call",
+           "report", "check", "repair", "doors", "cli", "bench")
 PYTHON_FOLDERS = ("python/src/grout", "tools", "tests/mutation")
 # Where strings may be mnemonics, with the reason.
 ALLOWED = {

@@ -11,7 +11,8 @@ that no header of another folder is included; this looks at what the objects use
 - within a folder no cycle has more than CYCLE_MAX files;
 - no folder of the repository has more than FILES_MAX files of its own, whatever their kind, those of a
   CATALOGUE apart;
-- the table of folders in docs/architecture.md has every folder, and for those with rooms the folders that their lines name;
+- the table of folders in docs/architecture.md has every folder, and for those with rooms the folders that their lines
+name;
 - a folder whose line names HEADERS was compiled with no other public header, and with none of the IR.
 
 --graph prints the folders, what they use, and their cycles.
@@ -36,9 +37,11 @@ CATALOGUES = {
     "tests/ops": ".grout",  # a mnemonic: the recipe of an operation, completeness and ops.py look there
 }
 # What the compiler may have read of include/ for a folder that names HEADERS.
-WITHOUT_IR = {"alloc.h", "ids.h", "num.h", "num_c.h", "spaces.h", "spaces.def", "facts.h", "facts.def", "events.h", "clocks.h", "diag.h", "diag.def", "diagnose.h", "ptx.h", "ptx_counts.h"}
+WITHOUT_IR = {"alloc.h", "ids.h", "num.h", "num_c.h", "spaces.h", "spaces.def", "facts.h", "facts.def", "events.h",
+              "clocks.h", "diag.h", "diag.def", "diagnose.h", "ptx.h", "ptx_counts.h"}
 # The folders whose CMakeLists.txt name rooms.
-TOPS = ("base", "files", "ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend", "ptx", "call", "report", "check", "repair", "doors", "cli")
+TOPS = ("base", "files", "ir", "lowering", "verify", "observe", "interp", "race_checker", "explore", "gpu_backend",
+        "ptx", "call", "report", "check", "repair", "doors", "cli")
 
 ROOM = re.compile(r"grout_room\(\s*([\w/]+)([^)]*)\)")
 MODULE = re.compile(r"grout_module\(\s*(\w+)\s+ROOMS\s+([^)]*)\)")
@@ -146,7 +149,8 @@ def faults_of_uses(uses, allowed):
     for (room, name), others in sorted(uses.items()):
         for (other, other_name), names in sorted(others.items()):
             if other != room and other not in allowed[room]:
-                yield f"{room}/{name} uses {', '.join(sorted(names))} of {other}/{other_name}: {room} may not use {other}"
+                yield f"{room}/{name} uses {', '.join(sorted(names))} of {other}/{other_name}: {room} may not use " \
+                    f"{other}"
 
 
 def faults_of_cycles(rooms, uses):
@@ -180,13 +184,15 @@ def faults_of_page(rooms):
     listed = {folder.rstrip("/"): uses for folders, uses in rows for folder in re.findall(r"`([\w/-]+)`", folders)}
     command = ["git", "-C", ROOT, "ls-tree", "-d", "--name-only", "HEAD"]
     folders = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    for folder in sorted(folder for folder in folders if not folder.startswith(".") and os.path.isdir(os.path.join(ROOT, folder))):
+    for folder in sorted(folder for folder in folders if not folder.startswith(".") and
+                         os.path.isdir(os.path.join(ROOT, folder))):
         if not any(name.split("/")[0] == folder for name in listed):
             yield f"{PAGE}: the table of folders lacks '{folder}/'"
     for folder, others in list_named(rooms).items():
         said = set(re.findall(r"`([\w/-]+)`", listed.get(folder, "").split(";")[0])) & set(TOPS)
         if said != others and folder != "cli":  # a program has the whole library
-            yield f"{PAGE}: {folder}/ names {', '.join(sorted(others)) or 'none'}, and the table says {', '.join(sorted(said)) or 'none'}"
+            yield f"{PAGE}: {folder}/ names {', '.join(sorted(others)) or 'none'}, and the table says " \
+                f"{', '.join(sorted(said)) or 'none'}"
 
 
 def faults_of_headers(build, objects, headers):

@@ -26,7 +26,8 @@ TABLE = FOLDER + "/sentences.def"
 SPELLINGS = FOLDER + "/spellings.def"
 
 ENTRY = re.compile(r'^GROUT_(SENTENCE|PHRASE)\((\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', re.MULTILINE)
-SPELLING = re.compile(r'^GROUT_SPELLING(?:_OP)?\((\w+),\s*(?:\w+,\s*)?("(?:[^"\\]|\\.)*"),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)',
+SPELLING = re.compile(r'^GROUT_SPELLING(?:_OP)?\((\w+),\s*(?:\w+,\s*)?("(?:[^"\\]|\\.)*"),\s*'
+                      r'((?:"(?:[^"\\]|\\.)*"\s*)+)\)',
                       re.MULTILINE)
 WORD = re.compile(r'^GROUT_(?:WORD|NUMBER)\((\w+), "', re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')

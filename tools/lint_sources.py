@@ -56,10 +56,12 @@ UPPER_HEADER_USES = {
 SEES_ALL_PUBLIC = ("call", "report", "check", "repair", "doors", "cli", "bench", "tests", "tools", "python", "examples")
 
 STANDARD = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
-stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype""".split())
+stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar
+wctype""".split())
 # Headers beyond the C standard's, and the folders that may use them.
 EXTRA_HEADERS = {
-    "interp": r"ffi\.h|pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
+    "interp": r"ffi\.h|pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|"
+              r"unistd\.h",
     "base": r"pthread\.h|immintrin\.h|sanitizer/\w+\.h",
     "files": r"fcntl\.h|poll\.h|unistd\.h|sys/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
@@ -135,7 +137,8 @@ def fault_of_include(path, folder, quoted, header):
     if not library:
         if header.startswith(("cuda", "nvrtc")) and folder != "tools":
             return f"'{header}': the build needs no CUDA toolkit"
-        return "jansson belongs to report/ and cli/" if header == "jansson.h" and folder not in ("cli", "tests") else None
+        return "jansson belongs to report/ and cli/" if header == "jansson.h" and folder not in ("cli", "tests") \
+            else None
     if re.fullmatch(EXTRA_HEADERS[folder], header):
         return None
     if name in STANDARD and name not in BANNED_HEADERS:

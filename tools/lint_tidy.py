@@ -2,9 +2,9 @@
 
 usage: lint_tidy.py [--deep] BUILD_FOLDER [FILE...]
 
-The static analyser leaves out tests, benchmarks and tools, looks into the calls of small functions alone, and follows the
-paths of a function through 6,000 states; with --deep it does as by itself: every file, calls of large functions too, and
-225,000 states, which takes many times as long.
+The static analyser leaves out tests, benchmarks and tools, looks into the calls of small functions alone, and follows
+the paths of a function through 6,000 states; with --deep it does as by itself: every file, calls of large functions
+too, and 225,000 states, which takes many times as long.
 
 A file that passed is remembered under a hash of its preprocessed text (with comments, so that headers
 and NOLINT count), its .clang-tidy files and the version of clang-tidy. Files in the build folder are
@@ -122,8 +122,8 @@ def forget_old(days):
 
 
 def choose(build, wanted):
-    """The entry of each file. Of a file that two targets compile clang-tidy would look at both, and the second time find a
-    va_list that is none (clang-tidy 14)."""
+    """The entry of each file. Of a file that two targets compile clang-tidy would look at both, and the second time
+    find a va_list that is none (clang-tidy 14)."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     chosen = {}
@@ -158,7 +158,8 @@ def main():
     forget_old(14)
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     start = time.time()
-    with concurrent.futures.ThreadPoolExecutor(CORES) as pool, tempfile.TemporaryDirectory(prefix="grout-tidy-") as folder:
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool, \
+            tempfile.TemporaryDirectory(prefix="grout-tidy-") as folder:
         with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
             json.dump(list(chosen.values()), file)
         stamps, found = find_changed(pool, chosen, version, is_deep)

@@ -94,7 +94,8 @@ def test_html_and_colours(kernels, monkeypatch):
 
 
 def test_html_is_escaped():
-    kernel = grout.load("kernel @k(%x: out gmem f32[4])\n{\n  debug_check false, \"<b>&\"\n  store %x, (broadcast 1.0 : f32[4])\n}\n")
+    kernel = grout.load("kernel @k(%x: out gmem f32[4])\n{\n  debug_check false, \"<b>&\"\n  store %x, (broadcast 1.0 "
+                        ": f32[4])\n}\n")
     report = kernel.check()
     assert "<b>" not in report._repr_html_() and "&lt;b&gt;&amp;" in report._repr_html_()
 
@@ -217,7 +218,7 @@ def test_a_raised_warning_is_an_error():
 def test_what_follows_from_a_lowered_error_stands_alone(kernels):
     kernel = grout.load(kernels / "bugs" / "matmul_hopper_read_early.grout")
     codes = {finding.code for finding in kernel.check().findings}
-    lowered = kernel.check(severity={code: "warning" for code in codes})
+    lowered = kernel.check(severity=dict.fromkeys(codes, "warning"))
     assert lowered.verdict == "warning" and {finding.severity for finding in lowered.findings} == {"warning"}
     for finding in kernel.check(severity={kernel.check().errors[0].code: "warning"}).errors:
         assert finding.follows_from is None or finding.follows_from.severity == "error"
@@ -296,7 +297,8 @@ kernel @k(%n: inout gmem i32[1] init(zeros), %y: inout gmem i32[1]) grid(g = 2)
     assert kernel.check().is_clean and kernel.check(repeat=1).is_clean
     report = kernel.check(repeat=3)
     assert report.verdict == "error" and "launch 2 of 3" in report.coverage
-    reset = grout.load(text.replace("  debug_check", "  if (eq %t, 1) {\n    %o = atomic_exchange %n[0], 0\n  }\n  debug_check"))
+    reset = grout.load(text.replace("  debug_check",
+                                    "  if (eq %t, 1) {\n    %o = atomic_exchange %n[0], 0\n  }\n  debug_check"))
     assert reset.check(repeat=3).is_clean
     with pytest.raises(ValueError, match="repeat=0"):
         kernel.check(repeat=0)

@@ -42,7 +42,7 @@ def test_prints_and_reports(capsys):
     assert len(lines) == 1 and lines[0].startswith("CTA 0, thread 0: \n  | @k: clean\n  |   holds for"), lines
     for text in (*lines, str(report), str(report.findings[0])):
         check_text(text)
-    check_text(re.sub(r"<[^>]*>", "", report._repr_html_()))  # pylint: disable=protected-access
+    check_text(re.sub(r"<[^>]*>", "", report._repr_html_()))
     report.show()
     kernel.check()
     check_text(capsys.readouterr().out)

@@ -12,7 +12,7 @@ import pytest
 import grout
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
+import jax.numpy as jnp
 
 HERE = pathlib.Path(__file__).resolve().parent
 on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="a GPU is there: not for its context")
@@ -100,7 +100,8 @@ def test_scalars_of_every_size():
             stores.append(f"  %bool = if %s{i} {{ yield 1.0 }} else {{ yield 0.0 }}")
             value = "%bool"
         stores.append(f"  store %y[{i}], {value}")
-    kernel = grout.load(f"kernel @scalars({params}, %y: out gmem f32[{len(types)}])\n{{\n" + "\n".join(stores) + "\n}\n")
+    kernel = grout.load(f"kernel @scalars({params}, %y: out gmem f32[{len(types)}])\n{{\n" + "\n".join(stores) +
+                        "\n}\n")
     y = kernel.jax_call(*types.values())
     assert y.tolist() == [float(value) for value in types.values()]
 
@@ -174,7 +175,7 @@ def target_of(function, *arrays):
 
 def test_equal_kernels_are_one_target(scale):
     x = jnp.ones(64)
-    names = {target_of(lambda x: kernel.jax_call(x, by, 1, x).y, x)[0]
+    names = {target_of(lambda x, kernel=kernel, by=by: kernel.jax_call(x, by, 1, x).y, x)[0]
              for kernel, by in ((scale, 1), (grout.load(SCALE), 1), (scale, 2))}
     assert len(names) == 1 and names.pop().startswith("grout.scale.")
     assert len({target_of(lambda x: scale.jax_call(x, 1, 1, x).y, jnp.ones(n))[0] for n in (32, 64)}) == 2
@@ -224,9 +225,9 @@ def test_what_jaxlib_declares():
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler")
-    command = [compiler, "-std=c11", "-fsyntax-only", "-I", HERE.parents[1] / "doors" / "xla", "-I", jax.ffi.include_dir(),
-               HERE / "check_ffi_api.c"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    command = [compiler, "-std=c11", "-fsyntax-only", "-I", HERE.parents[1] / "doors" / "xla", "-I",
+               jax.ffi.include_dir(), HERE / "check_ffi_api.c"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -86,9 +86,10 @@ def test_files_are_written_whole(tmp_path):
 
 
 def test_the_cache_lies_where_the_command_has_it(monkeypatch):
-    for names, folder in (({"GROUT_CACHE": "mine", "HOME": "/home"}, b"mine"), ({"HOME": "/home"}, b"/home/.cache/grout"),
-                          ({"XDG_CACHE_HOME": "/x", "HOME": "/home"}, b"/x/grout"), ({"HOME": "here"}, None), ({}, None),
-                          ({"XDG_CACHE_HOME": "here", "HOME": "/home"}, b"/home/.cache/grout")):
+    for names, folder in (({"GROUT_CACHE": "mine", "HOME": "/home"}, b"mine"),
+                          ({"HOME": "/home"}, b"/home/.cache/grout"),
+                          ({"XDG_CACHE_HOME": "/x", "HOME": "/home"}, b"/x/grout"), ({"HOME": "here"}, None),
+                          ({}, None), ({"XDG_CACHE_HOME": "here", "HOME": "/home"}, b"/home/.cache/grout")):
         for name in ("GROUT_CACHE", "XDG_CACHE_HOME", "HOME"):
             monkeypatch.delenv(name, raising=False)
         for name, value in names.items():

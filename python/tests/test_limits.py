@@ -18,7 +18,8 @@ PTX = (".version 8.0\n.target sm_90a\n.address_size 64\n"
 NO_COUNTS = [(value, TypeError) for value in (NAN, INF, 1.0, "1", b"1", True, False, numpy.bool_(True), [1], {}, 1j,
                                               numpy.float32(1), decimal.Decimal(1), fractions.Fraction(1))]
 NO_SECONDS = [(value, TypeError) for value in ("1", b"1", True, numpy.bool_(True), [1], {}, 1j, decimal.Decimal(1))]
-NO_SECONDS += [(value, ValueError) for value in (NAN, INF, -INF, 0, 0.0, -0.0, -1, -1e-9, HUGE, -HUGE, numpy.float32("nan"))]
+NO_SECONDS += [(value, ValueError)
+               for value in (NAN, INF, -INF, 0, 0.0, -0.0, -1, -1e-9, HUGE, -HUGE, numpy.float32("nan"))]
 NO_FLAGS = [(value, TypeError) for value in (0, 1, 1.0, "True", None, [], NAN)]
 NO_TEXTS = [(value, TypeError) for value in (1, None, b"k", 1.5, [])] + [("a\0b", ValueError), ("\0", ValueError)]
 
@@ -43,7 +44,8 @@ def make(what):
             "map_strides": lambda size: box(box=(4, 4), element_strides=(size, 1)).encode(0)}[what]
 
 
-RUN = {"seed": (0, 64), "sms": (0, 32), "resident": (0, 32), "threads": (1, 32), "max_steps": (0, 64), "max_memory": (0, 64)}
+RUN = {"seed": (0, 64), "sms": (0, 32), "resident": (0, 32), "threads": (1, 32), "max_steps": (0, 64),
+       "max_memory": (0, 64)}
 COUNTS = [("run", name, *bounds) for name, bounds in RUN.items()]
 COUNTS += [("check", name, *bounds) for name, bounds in RUN.items()]
 COUNTS += [("check", "max_findings", 1, 64)]
@@ -79,11 +81,13 @@ def test_counts(what, name, least, bits):
 
 
 def test_repeat():
-    refuse(make("check"), "repeat", NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (65, ValueError)])
+    refuse(make("check"), "repeat",
+           NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (65, ValueError)])
 
 
 def test_workspace_sets():
-    refuse(make("launch"), "workspace_sets", NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (17, ValueError)])
+    refuse(make("launch"), "workspace_sets",
+           NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (17, ValueError)])
 
 
 @pytest.mark.parametrize("what, name", SECONDS)
@@ -105,8 +109,8 @@ def test_every_number_is_tried():
     """A parameter that is added is added here, too."""
     tried = {(what, name) for what, name, *_ in COUNTS + SECONDS + FLAGS + TEXTS}
     tried |= {("check", "repeat"), ("launch", "workspace_sets")}
-    of_another_kind = {"values", "arch", "schedule", "timing", "numerics", "severity", "progress", "print", "externs", "device",
-                       "extern_source", "nvrtc", "stream", "text"}
+    of_another_kind = {"values", "arch", "schedule", "timing", "numerics", "severity", "progress", "print", "externs",
+                       "device", "extern_source", "nvrtc", "stream", "text"}
     for what in ("run", "check", "emit", "launch", "entry", "parse_ptx"):
         call = make(what)
         function = call.func if isinstance(call, functools.partial) else call
@@ -136,7 +140,8 @@ def test_what_is_allowed():
     for seconds in (numpy.float32(60), 60, numpy.int64(60), fractions.Fraction(60), 1e300):
         run(one, timeout=seconds)
         entry(timeout=seconds)
-    assert (run(one, seed=numpy.uint64(2 ** 64 - 1), sms=numpy.int8(3), max_memory=2 ** 64 - 1, timeout=None) == 1).all()
+    assert (run(one, seed=numpy.uint64(2 ** 64 - 1), sms=numpy.int8(3), max_memory=2 ** 64 - 1,
+                timeout=None) == 1).all()
     assert check(one, non_finite=numpy.bool_(True), repeat=numpy.int64(2), max_findings=2 ** 64 - 1).is_clean
     entry(seed=2 ** 64 - 1, grid=(numpy.int32(2), 1), block=numpy.uint8(2), max_memory=2 ** 64 - 1)
 

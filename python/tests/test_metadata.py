@@ -43,7 +43,8 @@ def test_the_list():
 def test_pages_name_what_is_tested(page):
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert len(re.findall(rf"tested with JAX {re.escape(_tested.name_all())}\b(?!\.\d)", text)) == PAGES[page]
-    assert len(re.findall(r"tested with JAX \d|tried with JAX \d", text)) == PAGES[page], "a sentence has other versions"
+    assert len(re.findall(r"tested with JAX \d|tried with JAX \d",
+                          text)) == PAGES[page], "a sentence has other versions"
 
 
 def test_the_distribution():
@@ -53,14 +54,16 @@ def test_the_distribution():
 
 
 def test_a_later_jax_may_be_installed():
-    """pallas has no upper bound; pallas-tested pins one tested release for each Python, and the newest for the newest."""
+    """pallas has no upper bound; pallas-tested pins one tested release for each Python, and the newest for the
+    newest."""
     requirements = read_metadata().requires
     wanted = [text for text in requirements if re.match(r"jax\b", text)]
     loose = [text for text in wanted if re.search(r"""extra == ["']pallas["']""", text)]
     pinned = [text for text in wanted if re.search(r"""extra == ["']pallas-tested["']""", text)]
     assert len(loose) == 1 and re.match(r"jax>=\d+\.\d+ *;", loose[0]), wanted
     assert {re.match(r"jax==([\d.]+)", text).group(1) for text in pinned} <= set(_tested.JAX)
-    assert len(pinned) == len(set(_tested.JAX.values())) and f"jax=={list(_tested.JAX)[-1]};" in pinned[-1].replace(" ", "")
+    assert len(pinned) == len(set(_tested.JAX.values())) and \
+            f"jax=={list(_tested.JAX)[-1]};" in pinned[-1].replace(" ", "")
 
 
 def test_warnings_name_what_is_tested():

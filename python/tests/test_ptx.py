@@ -243,4 +243,5 @@ def test_equal_by_chance():
         found = first.run(x, numpy.zeros(1, "int32"), block=64, find_races=True).warnings
         assert [one.code for one in found] == [SAME]
     zeros = numpy.zeros(64, "int32")  # in any order, they stay the same
-    assert [one.code for one in kernel.run(zeros, numpy.zeros(1, "int32"), block=64, find_races=True).warnings] == [SAME]
+    assert [one.code
+            for one in kernel.run(zeros, numpy.zeros(1, "int32"), block=64, find_races=True).warnings] == [SAME]

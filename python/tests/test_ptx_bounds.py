@@ -63,7 +63,8 @@ def test_a_time_that_is_over():
     start = time.monotonic()
     with pytest.raises(grout.RunError, match=r"^k: the time was over \(timeout\); the run did not reach its end"):
         grout.ptx.parse(LOOP).run(numpy.zeros(4, "float32"), timeout=0.1)
-    with pytest.raises(grout.RunError, match="^many.ptx: the time was over .timeout.; the text was not read to its end"):
+    with pytest.raises(grout.RunError,
+                       match="^many.ptx: the time was over .timeout.; the text was not read to its end"):
         grout.ptx.parse(write_entries(20000, 20), "many.ptx", timeout=0.01)
     assert time.monotonic() - start < 10
 
@@ -137,7 +138,8 @@ def test_many_entries():
 
 # ---- launches that there cannot be
 
-SIZES = {"grid": (2 ** 31, 2 ** 32 - 1, (1, 65536), (1, 1, 65536)), "block": (1025, 2 ** 31, 2 ** 32 - 1, (32, 32, 2), (1, 1, 65)),
+SIZES = {"grid": (2 ** 31, 2 ** 32 - 1, (1, 65536), (1, 1, 65536)),
+         "block": (1025, 2 ** 31, 2 ** 32 - 1, (32, 32, 2), (1, 1, 65)),
          "cluster": (17, 2 ** 32 - 1, (3, 2, 3), (1, 3)), "shared_bytes": (2 ** 20, 2 ** 32 - 1)}
 
 
@@ -153,8 +155,8 @@ def test_arguments_of_a_launch():
     add, x = grout.ptx.parse(ADD), numpy.zeros(4, "float32")
     for given in ((x, x, 4), (x, x, 4, 0.5, 1), (x, x, 2 ** 32, 0.5), (x, x, -2 ** 31 - 1, 0.5), (x, x, 10 ** 400, 0.5),
                   (x, x, float("nan"), "text"), (x, None, 4, 0.5), (None, x, 4, 0.5), (x, x, x, 0.5), (x, x, b"1", 0.5),
-                  (x, x, numpy.float64(4), 0.5), (x, x, 4, 10 ** 400), (x, x[::2], 4, 0.5), (x, x.astype(object), 4, 0.5),
-                  (x, x[1:], 4, 0.5), ({}, x, 4, 0.5)):
+                  (x, x, numpy.float64(4), 0.5), (x, x, 4, 10 ** 400), (x, x[::2], 4, 0.5),
+                  (x, x.astype(object), 4, 0.5), (x, x[1:], 4, 0.5), ({}, x, 4, 0.5)):
         with pytest.raises((grout.GroutError, TypeError, ValueError, OverflowError)):
             add.run(*given)
     for given in ((numpy.zeros(0, "float32"), x, 4, 0.5), (x, numpy.zeros(2, "float32"), 4, 0.5), (0, 0, 4, 0.5),
@@ -164,8 +166,10 @@ def test_arguments_of_a_launch():
 
 
 TEXTS = {
-    "a variable for a parameter": ".global .b8 g[4];\n.func f(.param .b32 a) { ret; }\n.entry k() { call f, (g); ret; }",
-    "a variable for a result": ".global .b8 g[4];\n.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+    "a variable for a parameter": ".global .b8 g[4];\n.func f(.param .b32 a) { ret; }\n.entry k() { call f, (g); ret; "
+    "}",
+    "a variable for a result": ".global .b8 g[4];\n.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 "
+    "b);\n"
                                ".entry k() { .param .b64 a; call (g), vprintf, (a, a); ret; }",
     "CTAs for one multiprocessor": ".entry k() .minnctapersm 4194304 { ret; }",
     "threads": ".entry k() .maxntid 4294967295, 4294967295, 4294967295 { ret; }",
@@ -178,15 +182,15 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_that_reach_too_far(name):
     """In a process of its own: some were killed by a signal."""
-    code = (f"import grout\ntry:\n  print(grout.ptx.parse({BEGINNING + TEXTS[name]!r}).run(block=64, max_steps=100000))\n"
-            "except grout.GroutError as error:\n  print(error)\n")
+    code = (f"import grout\ntry:\n  print(grout.ptx.parse({BEGINNING + TEXTS[name]!r}).run(block=64, "
+            "max_steps=100000))\nexcept grout.GroutError as error:\n  print(error)\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
     assert done.returncode == 0 and done.stdout.strip(), (done.returncode, done.stderr)
 
 
-@pytest.mark.parametrize("text", ["", "\0", BEGINNING + "\0", "\ud800", BEGINNING + "// \udcff\n.entry k() { ret; }", b"\xff\xfe",
-                                  ".version " + "9" * 10000, BEGINNING + ".entry k() {" + "{" * 100000,
+@pytest.mark.parametrize("text", ["", "\0", BEGINNING + "\0", "\ud800", BEGINNING + "// \udcff\n.entry k() { ret; }",
+                                  b"\xff\xfe", ".version " + "9" * 10000, BEGINNING + ".entry k() {" + "{" * 100000,
                                   BEGINNING + ".entry k() { .reg .b32 %r; mov.b32 %r, " + "(" * 100000 + "1;"],
                          ids=range(9))
 def test_no_text_is_too_odd(text):
@@ -205,7 +209,8 @@ def test_what_is_no_text():
 # ---- a kernel as PTX
 
 def test_a_kernel_as_ptx_within_bounds(add_one):
-    endless = grout.load("kernel @k(%y: inout gmem i32[1])\n{\n  for %i in 0..2000000000 {\n    atomic_add %y[0], %i\n  }\n}\n")
+    endless = grout.load("kernel @k(%y: inout gmem i32[1])\n{\n  for %i in 0..2000000000 {\n    atomic_add %y[0], %i\n "
+                         " }\n}\n")
     run_ptx(add_one, numpy.zeros(512, "float32"))  # NVRTC is loaded
     start = time.monotonic()
     with pytest.raises(grout.RunError, match="the time was over"):

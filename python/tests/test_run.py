@@ -38,7 +38,8 @@ def test_scalars(value):
                                                 ("u8", -1, False), ("u8", 256, False), ("i64", 1.5, False),
                                                 ("i32", numpy.int64(7), True), ("f64", "1", False)])
 def test_scalars_have_to_fit(dtype, value, fits):
-    kernel = grout.load(f"kernel @k(%s: {dtype}, %y: out gmem {dtype}[2])\n{{\n  store %y, (broadcast %s : {dtype}[2])\n}}\n")
+    kernel = grout.load(f"kernel @k(%s: {dtype}, %y: out gmem "
+                        f"{dtype}[2])\n{{\n  store %y, (broadcast %s : {dtype}[2])\n}}\n")
     if fits:
         assert (kernel.run(s=value) == value).all()
     else:
@@ -47,7 +48,8 @@ def test_scalars_have_to_fit(dtype, value, fits):
 
 
 def test_lines_of_debug_print(capsys):
-    kernel = grout.load("kernel @k(%y: out gmem f32[2])\n{\n  debug_print \"x is {}\", 3\n  store %y, (broadcast 1.0 : f32[2])\n}\n")
+    kernel = grout.load("kernel @k(%y: out gmem f32[2])\n{\n  debug_print \"x is {}\", 3\n  store %y, (broadcast 1.0 : "
+                        "f32[2])\n}\n")
     kernel.run()
     assert capsys.readouterr().out == "CTA 0, thread 0: x is 3\n"
     lines = []

@@ -71,7 +71,8 @@ def test_the_progress_line(slow, monkeypatch, capsys):
 
 def test_an_exception_in_print_ends_the_run():
     kernel = grout.load("const R = 1000000000\nkernel @k(%y: out gmem i32[2])\n{\n  for %i in 0..R {\n"
-                        "    if (eq %i, 5) {\n      debug_print \"five\"\n    }\n  }\n  store %y, (broadcast 1 : i32[2])\n}\n")
+                        "    if (eq %i, 5) {\n      debug_print \"five\"\n    }\n  }\n  store %y, (broadcast 1 : "
+                        "i32[2])\n}\n")
 
     def fail(line):
         raise Stop(line)

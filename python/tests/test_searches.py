@@ -63,7 +63,7 @@ def test_sweep(wrong):
     assert [size.verdict for size in report.sizes] == ["error", "error"] and report.verdict == "error"
     assert [finding.code for finding in report.findings] == ["missing-commit-smem"]
     assert "N=64" in report.html() and json.loads(report.sarif())["runs"]
-    assert "@k" in str(report) 
+    assert "@k" in str(report)
     assert report.coverage.startswith("2 of 2 sizes")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a call: exceptions of the caller's functions, Ctrl-C, a time, runs in one another. No function of the caller
-is called after that, and the first exception comes out with its place."""
+"""What ends a call: exceptions of the caller's functions, Ctrl-C, a time, runs in one another. No function of the
+caller is called after that, and the first exception comes out with its place."""
 import os
 import signal
 import subprocess
@@ -163,7 +163,8 @@ try:
 except RecursionError as error:
     print("RecursionError", deepest, calls, threading.active_count())
 """
-ONE = "kernel @k(%x: in gmem f32[4], %y: out gmem f32[4])\n{\n  store %y, (extern_elementwise \"f\", (load %x) : f32)\n}\n"
+ONE = ("kernel @k(%x: in gmem f32[4], %y: out gmem f32[4])\n{\n"
+       "  store %y, (extern_elementwise \"f\", (load %x) : f32)\n}\n")
 
 
 def run_nested(call, before="", text=ONE):

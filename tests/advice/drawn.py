@@ -3,10 +3,11 @@
 usage: drawn.py --grout PATH [--schedules N] [--ptx] FIRST COUNT
 
 Draws kernels whose actors change the same bytes by atomics of several kinds, by reductions of TMA and by signals, and
-read them by atomics; between the stages they meet in drawn ways, some of which order nothing. Then each advice of 'check
---advice' is followed, and all together that are said to go together. Where the kernel has the same outputs under all
-schedules and timings that are tried (more of them, before one is called wrong), each kernel that is made of it by advice has these under all of them, and is clean
-with a verdict for every schedule. With --ptx also on the machine for PTX (NVRTC), where engines take their time.
+read them by atomics; between the stages they meet in drawn ways, some of which order nothing. Then each advice of
+'check --advice' is followed, and all together that are said to go together. Where the kernel has the same outputs under
+all schedules and timings that are tried (more of them, before one is called wrong), each kernel that is made of it by
+advice has these under all of them, and is clean with a verdict for every schedule. With --ptx also on the machine for
+PTX (NVRTC), where engines take their time.
 
 Closing line: 'N passed, N failed, N followed'. A kernel that differs is printed.
 
@@ -59,12 +60,14 @@ class Stages:
             kernel.emit(f"atomic_{what} {cell}, {draw.randint(1, 9)}")
             return
         old = kernel.name_value("old")
-        name, value = ("atomic_fetch_add", draw.choice((0, 1, 2))) if what == "fetch" else ("atomic_exchange", draw.randint(1, 9))
+        name, value = ("atomic_fetch_add", draw.choice((0, 1, 2))) if what == "fetch" \
+            else ("atomic_exchange", draw.randint(1, 9))
         kernel.emit(f"{old} = {name} {cell}, {value}", f"store {self.read}[{actor}, {stage}, {slot}], {old}")
 
     def emit_reduction(self):
         kernel, draw = self.kernel, self.kernel.draw
-        kernel.emit(f"copy_smem_to_gmem {self.sources}[{draw.randrange(2)}], {self.sums} reduce({draw.choice(('add', 'add', 'max'))})")
+        kernel.emit(f"copy_smem_to_gmem {self.sources}[{draw.randrange(2)}], {self.sums} "
+                    f"reduce({draw.choice(('add', 'add', 'max'))})")
         if draw.random() < 0.7:
             kernel.emit("wait_smem_to_gmem 0")
 
@@ -120,7 +123,8 @@ class Stages:
             # Mostly one of them: where two act at once what is left is chance, with every meeting too.
             last = (last + draw.choice((0, 1, 1))) % world.count
             acting = range(world.count) if draw.random() < 0.25 else [last]
-            kernel.emit_branches("%me", [(actor, lambda actor=actor: self.emit_act(actor, stage)) for actor in acting])
+            kernel.emit_branches("%me", [(actor, lambda actor=actor, stage=stage: self.emit_act(actor, stage))
+                                         for actor in acting])
             for _ in range(draw.choice((1, 2))):
                 self.emit_meeting()
         kernel.emit("wait_smem_to_gmem 0")
@@ -145,8 +149,8 @@ class Followed:
     def make_text(self):
         lines = self.kernel.make_text().split("\n")
         for line, is_relaxed in self.edits:
-            lines[line - 1] = (re.sub(r"(\w+.*?)( scope\(\w+\))?$", r"\1 order(relaxed)\2", lines[line - 1]) if is_relaxed
-                               else "")
+            lines[line - 1] = (re.sub(r"(\w+.*?)( scope\(\w+\))?$", r"\1 order(relaxed)\2", lines[line - 1])
+                               if is_relaxed else "")
         return "\n".join(lines).replace(f"@{self.kernel.name}(", f"@{self.name}(")
 
 
@@ -158,7 +162,8 @@ def ask(grout, kernel, folder):
     advised = []
     for finding in call(grout, path, ["--advice", *kernel.options])["findings"]:
         if finding["severity"] == "advice":
-            lines = [finding["primary"]["line"]] + [note["place"]["line"] for note in finding["notes"] if note.get("place")]
+            lines = [finding["primary"]["line"]] + [note["place"]["line"]
+                                                    for note in finding["notes"] if note.get("place")]
             together = re.search(r"these can go together: lines ([\d, ]+)", str(finding))
             advised.append(([(line, finding["code"] == "redundant-order") for line in lines],
                             together and [int(line) for line in together[1].split(", ")]))
@@ -181,7 +186,8 @@ def follow(kernel, advised):
 
 def list_runs(count):
     runs = [["--schedule", "fair", "--timing", "lazy"], ["--schedule", "fair", "--timing", "eager"]]
-    return runs + [["--schedule", ("random", "pct:3")[i % 2], "--seed", str(i + 1), "--timing", ("random", "lazy", "eager")[i % 3]]
+    return runs + [["--schedule", ("random", "pct:3")[i % 2], "--seed", str(i + 1), "--timing",
+                    ("random", "lazy", "eager")[i % 3]]
                    for i in range(count)]
 
 
@@ -215,8 +221,9 @@ def run_ptx(grout, kernel, folder, seed):
     with open(path, "w", encoding="utf-8") as file:
         file.write(kernel.make_text())
     files = [os.path.join(folder, f"{name}.npy") for name in kernel.outputs]
-    done = subprocess.run([grout, "run", "-q", "--device", "ptx", "--timing", ("random", "lazy", "eager")[seed % 3], "--seed",
-                           str(seed), *kernel.options, *(f"--output={name}={file}" for name, file in zip(kernel.outputs, files)),
+    done = subprocess.run([grout, "run", "-q", "--device", "ptx", "--timing", ("random", "lazy", "eager")[seed % 3],
+                           "--seed", str(seed), *kernel.options,
+                           *(f"--output={name}={file}" for name, file in zip(kernel.outputs, files)),
                            path], capture_output=True, text=True, check=False)
     if "[nvrtc-missing]" in done.stderr + done.stdout:
         return None
@@ -281,7 +288,8 @@ def main():
     passed = failed = followed = 0
     for first in range(arguments.first, arguments.first + arguments.count, 40):
         end = min(first + 40, arguments.first + arguments.count)
-        counts = check_batch(os.path.abspath(arguments.grout), range(first, end), list_runs(arguments.schedules), arguments.ptx)
+        counts = check_batch(os.path.abspath(arguments.grout), range(first, end), list_runs(arguments.schedules),
+                             arguments.ptx)
         passed, failed, followed = passed + counts[0], failed + counts[1], followed + counts[2]
     print(f"{passed} passed, {failed} failed, {followed} followed")
     return failed > 0 or followed == 0

@@ -18,7 +18,8 @@ UPDATES = {"atomic_add": "add", "atomic_fetch_add": "add", "atomic_max": "max", 
 
 # Accesses of what indices name or a mask lets through: which operands these are, and what they do.
 PICKS = {"masked_load": (None, 1, "r"), "masked_store": (None, 2, "w"), "gather": (1, 2, "r"), "scatter": (1, 3, "w"),
-         **{f"atomic_scatter_{update}": (1, 3, "a") for update in ("add", "max", "min", "and", "or", "xor", "exchange")}}
+         **{f"atomic_scatter_{update}": (1, 3, "a")
+            for update in ("add", "max", "min", "and", "or", "xor", "exchange")}}
 
 
 # Copies by cp.async whose source is picked likewise; the destination is written whole, zeros where the mask is false.
@@ -35,8 +36,9 @@ ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"},
 
 
 class Past:
-    """What the launches before a launch of a list did. known: the bits that it knows when it begins; awaited: those that
-    griddepcontrol_wait shows besides; released: what comes before its start, and needs a fence for the async proxy; heard: before its griddepcontrol_wait."""
+    """What the launches before a launch of a list did. known: the bits that it knows when it begins; awaited: those
+    that griddepcontrol_wait shows besides; released: what comes before its start, and needs a fence for the async
+    proxy; heard: before its griddepcontrol_wait."""
 
     def __init__(self, accesses=(), events=0, known=0, awaited=0, released=NOTHING, heard=NOTHING):
         self.accesses, self.events, self.known, self.awaited = tuple(accesses), events, known, awaited
@@ -241,16 +243,18 @@ class ActorOps:
                    for a in state.accesses)
 
     def was_right(self, state, reader, mask):
-        """Whether it came after all that had been written there, or writes itself. Else nobody knows what it has read."""
+        """Whether it came after all that had been written there, or writes itself. Else nobody knows what it has
+        read."""
         before = state.accesses[:state.accesses.index(reader)]
         return reader.mode != "r" or all(
-            order.is_ordered(w, reader, state.fences) or order.find_ruling(w, reader, state.fences, self.program.cluster)
+            order.is_ordered(w, reader, state.fences) or
+            order.find_ruling(w, reader, state.fences, self.program.cluster)
             or self.is_vouched(state, w, reader) or self.is_written_over(state, w, reader)
             for w in before if w.mode != "r" and w.place == reader.place and w.mask & mask)
 
     def is_written_over(self, state, old, new):
-        """Whether another write, which new comes after, has taken the place of all of it: in time, which is enough for who
-        writes over what an engine has written."""
+        """Whether another write, which new comes after, has taken the place of all of it: in time, which is enough for
+        who writes over what an engine has written."""
         shared = old.mask & new.mask
         return old.place[0] == "smem" and any(
             a.mode == "w" and a.place == old.place and not shared & ~a.mask and order.is_ordered(a, new, state.fences)
@@ -286,8 +290,8 @@ class ActorOps:
         return bits(over | bit)
 
     def trigger(self, state, actor, it):
-        """griddepcontrol.launch_dependents: the first one of a CTA counts, and a release fence before it synchronises with
-        the start of the dependent grid (PTX ISA 9.3)."""
+        """griddepcontrol.launch_dependents: the first one of a CTA counts, and a release fence before it synchronises
+        with the start of the dependent grid (PTX ISA 9.3)."""
         actor.trace = hash((actor.trace, it.name))
         if self.program.releases and actor.cta not in state.triggers:
             is_release = it.attrs.get("order") == "release"
@@ -394,7 +398,8 @@ class ActorOps:
         total = 0
         for number, index in enumerate(named):
             if lets[number] if isinstance(lets, tuple) else lets:
-                total |= self.program.find_mask(view["object"], starts[:dim] + (starts[dim] + index,) + starts[dim + 1:],
+                total |= self.program.find_mask(view["object"],
+                                                starts[:dim] + (starts[dim] + index,) + starts[dim + 1:],
                                                 extents[:dim] + (1,) + extents[dim + 1:])[0]
         place, mask, owner = self.find_place(actor, view)
         whole, _ = self.program.find_mask(view["object"], starts, extents)
@@ -449,7 +454,8 @@ class ActorOps:
         return self.find_rows(actor, it) if it.name in ROWS else self.find_place(actor, it.operands[1])
 
     def find_rows(self, actor, it):
-        """(place, mask, owner) of the rows that indices name. Of an array that nobody writes it does not matter which."""
+        """(place, mask, owner) of the rows that indices name. Of an array that nobody writes it does not matter
+        which."""
         view, indices = (it.operands[i] for i in ROWS[it.name])
         if view["object"] in self.program.read_only:
             return self.find_place(actor, view)
@@ -492,7 +498,8 @@ class ActorOps:
 
     def enter_scope(self, state, actor, it):
         """SMEM is the CTA's as long as it runs, and so is tensor memory. The next scope may get the bytes of any that
-        has ended, of the spaces that it makes objects in: what is in flight there has to be over. What another thread has begun in this scope already is not known here."""
+        has ended, of the spaces that it makes objects in: what is in flight there has to be over. What another thread
+        has begun in this scope already is not known here."""
         for base, mask in self.program.find_scope_bytes(it.around).items():
             places = [(space, actor.cta, base) for space in it.spaces]
             for old in state.accesses:
@@ -525,15 +532,16 @@ def compute(function, values):
 
 
 def is_queued(state, old, new):
-    """Whether old is the arrival of a commit, and the end of its memory knows a later one by the same lane to be over."""
+    """Whether old is the arrival of a commit, and the end of its memory knows a later one by the same lane to be
+    over."""
     return new.mode == "end" and old.shape and old.shape[0] == "commit" and any(
         a.shape and a.shape[:2] == old.shape[:2] and a.shape[2] > old.shape[2] and new.know.time & a.bit
         for a in state.accesses)
 
 
 def take_part(starts, extents, part):
-    """The part of a box that one of several CTAs brings: a slice along the first dimension that divides, or the one that
-    is named."""
+    """The part of a box that one of several CTAs brings: a slice along the first dimension that divides, or the one
+    that is named."""
     number, count, *named = part
     for dim, extent in enumerate(extents):
         if extent % count == 0 and named in ([], [dim]):

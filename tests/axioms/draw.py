@@ -23,8 +23,9 @@ import draw_ways
 KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
 OTHERS = {"scopes": draw_scopes.Scopes, "rows": draw_rows.Rows, "tensors": draw_tensor.Tensors,
           "pipelines": draw_tensor.Pipelines, "tensor-scopes": draw_tensor.TensorScopes,
-          "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs, "tensor-ways": draw_ways.TensorWays,
-          "cancels": draw_cancels.Cancels, "peers": draw_peers.Peers, "releases": draw_releases.Releases}
+          "tensor-clusters": draw_tensor.TensorClusters, "tensor-pairs": draw_pairs.TensorPairs,
+          "tensor-ways": draw_ways.TensorWays, "cancels": draw_cancels.Cancels, "peers": draw_peers.Peers,
+          "releases": draw_releases.Releases}
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
@@ -124,7 +125,8 @@ class Drawer:
             self.emit(actor, "wait_smem_to_gmem 0")
         other = self.draw.choice([a for a in range(self.actors) if a != actor])
         self.by_semaphore(actor, other)
-        self.emit(other, self.draw.choice((copy + " reduce(add)", "atomic_add %%m[%d], (broadcast 1.0 : f32[64])" % half)))
+        self.emit(other, self.draw.choice((copy + " reduce(add)",
+                                           "atomic_add %%m[%d], (broadcast 1.0 : f32[64])" % half)))
 
     def wait_for_stores(self, actor):
         self.emit(actor, "wait_smem_to_gmem %d%s" % (self.draw.choice((0, 0, 1)),
@@ -336,7 +338,8 @@ def make_table(text, seed):
         head, declared, rest = text.partition("  scratch %s : " % name)
         declaration, end, body = rest.partition("\n")
         body = re.sub(re.escape(name) + r"\[(\d+)\]",
-                      lambda it: "%s[%d%s%s]" % (name, rows[it.group(1)], draw.choice((", ", "][")), it.group(1)), body)
+                      lambda it, name=name, rows=rows: "%s[%d%s%s]" % (name, rows[it.group(1)],
+                                                                       draw.choice((", ", "][")), it.group(1)), body)
         text = head + declared + declaration.replace("barrier[", "barrier[2, ") + end + body
     return text
 

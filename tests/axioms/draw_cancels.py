@@ -1,5 +1,5 @@
-"""Draws small kernels of launch control: requests by several actors, whose answers come by the async proxy, queries, and
-what puts them in order.
+"""Draws small kernels of launch control: requests by several actors, whose answers come by the async proxy, queries,
+and what puts them in order.
 
 The grid has one cluster, so every answer is that there is nothing left: no value decides what is done.
 
@@ -130,7 +130,8 @@ class Cancels(Drawn):
             head += " cluster_exit = %s" % self.pick("sync", "sync", "none")
         out = ["kernel @k(%%y: inout gmem i32[%d, 4]) %s" % (max(self.outputs, 1), head), "{",
                "  scratch %r : smem i32[2, 4]"]
-        for count, text in ((self.barriers, "  scratch %%b : barrier[%d]"), (self.mbarriers, "  scratch %%q : mbarrier[%d]"),
+        for count, text in ((self.barriers, "  scratch %%b : barrier[%d]"),
+                            (self.mbarriers, "  scratch %%q : mbarrier[%d]"),
                             (self.semaphores, "  scratch %%u : semaphore[%d] global")):
             out += [text % count] if count else []
         out += ["  mbarrier_init %%q[%d], 1" % i for i in range(self.mbarriers)]

@@ -1,5 +1,5 @@
-"""Draws small kernels of a pair of CTAs: MMAs of the one that leads, whose accumulators and operands lie in both, copies
-that both issue, commits to either or both, and what puts the accesses of the two in order.
+"""Draws small kernels of a pair of CTAs: MMAs of the one that leads, whose accumulators and operands lie in both,
+copies that both issue, commits to either or both, and what puts the accesses of the two in order.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -98,7 +98,8 @@ class TensorPairs(TensorClusters):
         if is_near:
             ways += [self.by_ordering_barrier] * 3 + [self.by_plain_barrier, self.by_mbarrier]
         else:
-            ways += [self.by_remote] * 3 + [self.by_cluster_barrier] + [self.by_leader] * 3 * (self.find_cta(other) == 0)
+            ways += [self.by_remote] * 3 + [self.by_cluster_barrier]
+            ways += [self.by_leader] * 3 * (self.find_cta(other) == 0)
         self.draw.choice(ways)(actor, other)
 
     def by_remote(self, actor, other):
@@ -126,7 +127,8 @@ class TensorPairs(TensorClusters):
                             (self.explicit, "%%r : mbarrier[%d]"), (self.shared, "%%d : barrier[%d]"),
                             (self.led, "%%e : barrier[%d]" + leads), (self.semaphores, "%%u : semaphore[%d] global")):
             objects += [text % count] if count else []
-        start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 16])", "commit_smem",
+        start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[2, 16, 16])",
+                 "commit_smem",
                  *("async_store_tmem %%t[%d], (broadcast 1.0 : f32[128, 32])" % slot for slot in range(2)),
                  "async_store_tmem %p, (broadcast 1.0 : f16[128, 16])", "commit_tmem",
                  *("mbarrier_init %%r[%d], 1" % i for i in range(self.explicit))]
@@ -140,7 +142,8 @@ class TensorPairs(TensorClusters):
         if self.threads == 1:
             out += ["  " + text for text in start + meet]
         else:
-            out += ["  if (eq (axis_index wg), 0) {"] + ["    " + text for text in start + meet] + ["  }", "  block_barrier"]
+            out += ["  if (eq (axis_index wg), 0) {"] + ["    " + text
+                                                         for text in start + meet] + ["  }", "  block_barrier"]
         out += ["  cluster_barrier"]
         for actor, lines in enumerate(self.lines):
             out += ["  if (and (eq (axis_index g), %d), (eq (axis_index wg), %d)) {" % (

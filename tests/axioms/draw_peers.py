@@ -1,5 +1,5 @@
-"""Draws kernels in which engines fill the SMEM of two CTAs, and what they have written goes from thread to thread, within
-the CTA and to the other one, by every form of edge: somebody looks at it, or fills it again.
+"""Draws kernels in which engines fill the SMEM of two CTAs, and what they have written goes from thread to thread,
+within the CTA and to the other one, by every form of edge: somebody looks at it, or fills it again.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -51,7 +51,8 @@ class Peers(Drawn):
     def fill(self, half=None):
         """Returns a thread that has waited for it, of the CTA whose half it is."""
         half = self.half() if half is None else half
-        return self.draw.choice((self.load, self.load, self.copy, self.copy_counted, self.store_to_peer))(self.actor(), half)
+        return self.draw.choice((self.load, self.load, self.copy, self.copy_counted,
+                                 self.store_to_peer))(self.actor(), half)
 
     def wait(self, actor, barrier):
         """By the thread itself, by the other one of its CTA, or by both."""
@@ -67,7 +68,8 @@ class Peers(Drawn):
         return self.wait(actor, barrier)
 
     def copy(self, actor, half):
-        self.lines[actor] += ["async_copy %%x[%d], %%s[%d]" % (half, half), "async_copy_commit_group", "async_copy_wait 0"]
+        self.lines[actor] += ["async_copy %%x[%d], %%s[%d]" % (half, half), "async_copy_commit_group",
+                              "async_copy_wait 0"]
         return actor
 
     def copy_counted(self, actor, half):
@@ -82,7 +84,8 @@ class Peers(Drawn):
         waits = self.actor(other)
         self.lines[actor].append("async_store_smem (broadcast 5.0 : f32[64]), %%s.cluster(%d)[%d], %s" % (
             other, half, barrier))
-        self.lines[actor].append("barrier_arrive %s.cluster(%d)[%s" % (barrier.split("[")[0], other, barrier.split("[")[1]))
+        self.lines[actor].append("barrier_arrive %s.cluster(%d)[%s" % (barrier.split("[")[0], other,
+                                                                       barrier.split("[")[1]))
         self.lines[waits].append("barrier_wait %s" % barrier)
         return waits
 
@@ -130,7 +133,8 @@ class Peers(Drawn):
         elif way == 4:
             self.lines[actor].append(self.pick("commit_smem", "commit_smem cluster"))
         elif way == 5:
-            self.lines[actor] += ["copy_smem_to_gmem %%s[%d], %s" % (half, self.output()), "wait_smem_to_gmem 0 read_only"]
+            self.lines[actor] += ["copy_smem_to_gmem %%s[%d], %s" % (half, self.output()),
+                                  "wait_smem_to_gmem 0 read_only"]
         else:
             self.lines[actor].append("store %%s%s[%d], (broadcast 2.0 : f32[64])" % (
                 self.pick("", ".cluster(%d)" % (1 - cta)), half))

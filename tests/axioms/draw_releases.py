@@ -24,7 +24,7 @@ class Releases(Launches):
 
     def draw_launch(self, number):
         self.outputs = 0
-        lines = [sum((self.touch(actor) for _ in range(self.draw.randint(0, 2))), []) for actor in range(2)]
+        lines = [[line for _ in range(self.draw.randint(0, 2)) for line in self.touch(actor)] for actor in range(2)]
         if number > 0 and self.chance(0.3):
             waiter = self.pick(0, 1)
             lines[waiter].insert(self.draw.randint(0, len(lines[waiter])), "griddepcontrol_wait")
@@ -35,5 +35,6 @@ class Releases(Launches):
         for actor in self.pick((0,), (1,), (0, 1), (0, 1)):
             for _ in range(self.pick(1, 1, 1, 2)):
                 at = len(lines[actor]) if self.chance(0.7) else self.draw.randint(0, len(lines[actor]))
-                lines[actor].insert(at, TRIGGER + self.pick(" order(release)", " order(release)", " order(release)", ""))
+                lines[actor].insert(at, TRIGGER + self.pick(" order(release)", " order(release)", " order(release)",
+                                                            ""))
         return lines

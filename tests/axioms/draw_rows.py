@@ -54,7 +54,8 @@ class Rows(Drawn):
     def gather(self, actor):
         barrier = self.barrier()
         self.waits[actor].append("barrier_wait " + barrier)
-        return ["tma_gather %%m[:, ds(%d, 32)], %%s[%d], %s, %s" % (self.columns(), self.half(), barrier, self.rows(True))]
+        return ["tma_gather %%m[:, ds(%d, 32)], %%s[%d], %s, %s" % (self.columns(), self.half(), barrier,
+                                                                    self.rows(True))]
 
     def scatter(self, actor):
         self.waits[actor].append("wait_smem_to_gmem 0" + self.pick("", "", " read_only"))

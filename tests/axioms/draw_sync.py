@@ -320,7 +320,7 @@ class Launches(Drawn):
     def draw_launch(self, number):
         """The lines of both threads, with a barrier that one may hand the wait on by."""
         self.outputs = 0
-        lines = [sum((self.touch(actor) for _ in range(self.draw.randint(0, 2))), []) for actor in range(2)]
+        lines = [[line for _ in range(self.draw.randint(0, 2)) for line in self.touch(actor)] for actor in range(2)]
         waiter = self.pick(0, 0, 1)
         if number > 0 and self.chance(0.85):
             at = self.draw.randint(0, len(lines[waiter])) if self.chance(0.35) else 0

@@ -39,7 +39,8 @@ class Tensors(Drawn):
         for cta, barriers in enumerate(self.waits):
             for barrier in barriers:
                 if self.chance(0.8):
-                    self.lines[turn if self.find_cta(turn) == cta else self.threads * cta].append("barrier_wait " + barrier)
+                    self.lines[turn if self.find_cta(turn) == cta
+                               else self.threads * cta].append("barrier_wait " + barrier)
         if self.chance(0.55):
             self.spoil(1.0, KEPT)
         self.has_auto_fence = self.chance(0.2)
@@ -201,7 +202,8 @@ class Tensors(Drawn):
         out = ["kernel @k(%%x: in gmem f16[16, 32], %%y: inout gmem f32[%d, 128, 32]) %s" % (
             max(self.halves, 1), head), "{"]
         out += ["  scratch " + text for text in objects]
-        return HEAD + "\n".join(out + (self.specialise(start) if self.has_partitions else self.divide(start)) + ["}", ""])
+        return HEAD + "\n".join(out + (self.specialise(start) if self.has_partitions else self.divide(start)) +
+                                ["}", ""])
 
     def divide(self, start):
         out = ["  if (eq (axis_index wg), 0) {"] + ["    " + text for text in start] + ["  }", "  block_barrier"]
@@ -283,7 +285,8 @@ class Pipelines(Drawn):
             objects.append("%%%s : %s[%d]%s" % (name, word, count, " orders_tensor_core" if orders else ""))
             inits += ["mbarrier_init %%%s[%d], 1" % (name, i) for i in range(count) if self.is_explicit]
         start = inits + ["store %b, (broadcast 1.0 : f16[16, 32])", "commit_smem"]
-        out = ["kernel @k(%%x: in gmem f16[128, 16], %%y: inout gmem f32[%d, 128, 32]) threads(wg = 3)" % self.outputs, "{"]
+        out = ["kernel @k(%%x: in gmem f16[128, 16], %%y: inout gmem f32[%d, 128, 32]) threads(wg = 3)" % self.outputs,
+               "{"]
         out += ["  scratch " + text for text in objects] + ["  if (eq (axis_index wg), 0) {"]
         out += ["    " + text for text in start] + ["  }", "  block_barrier"]
         for actor, lines in enumerate(self.lines):
@@ -354,7 +357,8 @@ class TensorScopes(Waiting):
                 self.waits[actor].append(wait)
         if name == part and dtype == "f32" and rows == 128 and self.chance(0.5):
             barrier = self.barrier()
-            lines += ["tcgen05_mma %s, %%a, %%s[:, ds(0, %d)], true" % (name, columns), "tcgen05_commit_arrive " + barrier]
+            lines += ["tcgen05_mma %s, %%a, %%s[:, ds(0, %d)], true" % (name, columns),
+                      "tcgen05_commit_arrive " + barrier]
             if self.chance(0.6):
                 lines.append("barrier_wait " + barrier)
             else:
@@ -365,7 +369,8 @@ class TensorScopes(Waiting):
         objects = ["%a : smem f16[128, 16] tile(8, 16) swizzle(32)", "%s : smem f16[16, 32] tile(8, 16) swizzle(32)",
                    "%%b : barrier[%d] orders_tensor_core" % max(self.barriers, 1)]
         start = ["store %a, (broadcast 1.0 : f16[128, 16])", "store %s, (broadcast 1.0 : f16[16, 32])", "commit_smem"]
-        out = ["kernel @k(%%y: inout gmem f32[%d, 128, 32]) threads(wg = %d)" % (max(self.outputs, 1), self.actors), "{"]
+        out = ["kernel @k(%%y: inout gmem f32[%d, 128, 32]) threads(wg = %d)" % (max(self.outputs, 1), self.actors),
+               "{"]
         out += ["  scratch " + text for text in objects]
         if self.actors > 1:
             start = ["if (eq (axis_index wg), 0) {"] + ["  " + text for text in start] + ["}", "block_barrier"]

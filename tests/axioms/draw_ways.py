@@ -1,6 +1,7 @@
-"""Draws pairs of CTAs as draw_pairs.py does, where the fences of tcgen05 and memory go from one CTA to the other by different
-ways: edges that order the tensor core and are relaxed, or for the CTA alone, beside edges that carry memory and have no fence.
-Some of them hear of a reader alone, or of an MMA by another thread's commit.
+"""Draws pairs of CTAs as draw_pairs.py does, where the fences of tcgen05 and memory go from one CTA to the other by
+different
+ways: edges that order the tensor core and are relaxed, or for the CTA alone, beside edges that carry memory and have no
+fence. Some of them hear of a reader alone, or of an MMA by another thread's commit.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -67,13 +68,15 @@ class TensorWays(TensorPairs):
         slot = self.slot()
         self.halves += 1
         self.lines[actor] += ["async_store_tmem %%t[%d], (broadcast 2.0 : f32[128, 32])" % slot, "commit_tmem",
-                              "store %%y[%d], (async_load_tmem %%t[%d])" % (self.halves - 1, slot)] + self.mostly("wait_load_tmem")
+                              "store %%y[%d], (async_load_tmem %%t[%d])" % (self.halves - 1,
+                                                                            slot)] + self.mostly("wait_load_tmem")
         self.pick(self.by_fences, self.by_fences, self.by_remote)(actor, other)
         self.lines[other] += ["tcgen05_mma %%t[%d], %%a, %%s[%d], true collective_axis(g)" % (slot, self.slot()),
                               *self.commit(0)]
 
     def tell_of_reader(self):
-        """An operand that TMA brings to CTA 1, an MMA that reads it, and a thread of CTA 1 that loads it when it has heard of the
+        """An operand that TMA brings to CTA 1, an MMA that reads it, and a thread of CTA 1 that loads it when it has
+        heard of the
         MMA: by its own commit, or by one of the leader's other thread, which has waited for it."""
         leaders, others = self.pick([0, 1], [1, 0]), self.pick([2, 3], [3, 2])
         slot = self.slot()
@@ -81,7 +84,8 @@ class TensorWays(TensorPairs):
         full = "%%l[%d]" % (self.filled - 1)
         self.lines[others[0]] += ["copy_gmem_to_smem %%x, %%s[%d], %s" % (slot, full), "barrier_wait " + full]
         self.by_memory(others[0], leaders[0])
-        self.lines[leaders[0]].append("tcgen05_mma %%t[%d], %%a, %%s[%d], true collective_axis(g)" % (self.slot(), slot))
+        self.lines[leaders[0]].append(
+            "tcgen05_mma %%t[%d], %%a, %%s[%d], true collective_axis(g)" % (self.slot(), slot))
         if self.chance(0.6):
             one = self.new_commit()
             self.lines[leaders[0]].append("tcgen05_commit_arrive " + one)
@@ -94,4 +98,5 @@ class TensorWays(TensorPairs):
 
     def text(self):
         text = super().text()
-        return text.replace(") grid(", ", %%v: inout gmem f16[%d, 16, 16]) grid(" % self.looks, 1) if self.looks else text
+        return text.replace(") grid(", ", %%v: inout gmem f16[%d, 16, 16]) grid(" % self.looks, 1) if self.looks \
+            else text

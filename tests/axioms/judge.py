@@ -26,9 +26,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
 import draw
-from limit import SECONDS
 import order
 from actor_ops import Past
+from limit import SECONDS
 from machine import Machine
 from program import NotExpressed, Program
 
@@ -41,8 +41,8 @@ OTHERS = {"cluster-exit", "pair-leader", "async-at-exit", "init-not-visible", "b
           "barrier-too-many-arrivals"}
 # What grout asks for beyond the order of accesses: that one of its own rules is kept.
 OWN_RULES = {"barrier-overrun", "barrier-unobserved-phase", "barrier-partial-at-end", "semaphore-not-restored",
-             "semaphore-ambiguous", "barrier-tx-mismatch", "cancel-after-failure", "collective-divergence", "uninitialised-read",
-             "output-not-written", "unused-result", "barrier-wrong-parity"}
+             "semaphore-ambiguous", "barrier-tx-mismatch", "cancel-after-failure", "collective-divergence",
+             "uninitialised-read", "output-not-written", "unused-result", "barrier-wrong-parity"}
 
 
 def judge(exported):
@@ -61,9 +61,9 @@ def move_to_past(access, number):
 
 
 def judge_list(launches):
-    """The same for a launch list. A grid begins with what the one before knew when it began, and what that has released,
-    if it depends on it, and else with all; a griddepcontrol_wait shows what the grid before has done, and what that had
-    waited for, and comes after all that that knew in the end."""
+    """The same for a launch list. A grid begins with what the one before knew when it began, and what that has
+    released, if it depends on it, and else with all; a griddepcontrol_wait shows what the grid before has done, and
+    what that had waited for, and comes after all that that knew in the end."""
     findings, observed, arrays, accesses = {}, set(), {}, []
     events = known = awaited = 0
     released = heard = order.NOTHING

@@ -34,11 +34,13 @@ def only_time(know, is_same_cta):
 
 
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
-# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor memory; seen: of that, what edges
-# have brought that are in 'here'.
-Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape tensor seen",
+# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). tensor: what its issuer knew of tensor
+# memory; seen: of that, what edges have brought that are in 'here'.
+Access = collections.namedtuple("Access",
+                                "place mask mode proxy scope cta thread bit know is_async line owner shape tensor seen",
                                 defaults=(0, 0))
-# A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask), executed in which CTA, for the SMEM of which CTAs (None: all), its
+# A proxy fence: for which memory ("gmem", "smem"; "map": of the tensormap proxy, whose 'ctas' are a place and a mask),
+# executed in which CTA, for the SMEM of which CTAs (None: all), its
 # bit, what it knew, and in whose program order it is.
 Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")
 

@@ -253,11 +253,11 @@ def mask_box(dims, starts, extents, size):
         return (1 << size) - 1
     low = [max(s, 0) for s in starts]
     high = [min(s + e, d) for s, e, d in zip(starts, extents, dims)]
-    if any(h <= l for l, h in zip(low, high)):
+    if any(end <= start for start, end in zip(low, high)):
         return 0
     mask, pitch = ((1 << (high[-1] - low[-1]) * size) - 1) << low[-1] * size, dims[-1] * size
-    for l, h, d in reversed(list(zip(low[:-1], high[:-1], dims[:-1]))):
-        mask = sum(mask << i * pitch for i in range(l, h))
+    for start, end, d in reversed(list(zip(low[:-1], high[:-1], dims[:-1]))):
+        mask = sum(mask << i * pitch for i in range(start, end))
         pitch *= d
     return mask
 

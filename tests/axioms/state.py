@@ -7,10 +7,11 @@ import collections
 from order import NOTHING
 
 # A barrier in SMEM. releases: (scope, CTA, Know) of the arrivals of the newest complete phase,
-# open_releases of the open one; time and seen: what arrivals hand on through relaxed edges and by observation; here: what those of
-# its own CTA do, and engines.
+# open_releases of the open one; time and seen: what arrivals hand on through relaxed edges and by observation; here:
+# what those of its own CTA do, and engines.
 Barrier = collections.namedtuple(
-    "Barrier", "is_alive count pending bytes phases releases time seen here open_releases open_time open_seen open_here")
+    "Barrier",
+    "is_alive count pending bytes phases releases time seen here open_releases open_time open_seen open_here")
 # A location of atomics or a semaphore: the read-modify-writes so far as one chain of observation.
 # here: pairs of a CTA, and what its operations hand on to each other.
 Cell = collections.namedtuple("Cell", "value total chain last time seen here", defaults=(frozenset(),))

@@ -214,8 +214,8 @@ class SyncOps(TensorOps):
         state.pending |= {("bytes", key, size, join(weak, bits(bit << 1 | bit << 2)), it.line)}
 
     def do_try_cluster_cancel(self, state, actor, it):
-        """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel). Where all
-        CTAs issue it, each expects the bytes on its own barrier, and the first one asks."""
+        """16 bytes by the async proxy to each CTA that gets the answer (PTX ISA, clusterlaunchcontrol.try_cancel).
+        Where all CTAs issue it, each expects the bytes on its own barrier, and the first one asks."""
         target, tells = it.operands
         key = self.barrier_key(actor, tells)
         size = self.count_bytes(target)
@@ -294,7 +294,8 @@ class SyncOps(TensorOps):
             return ("cluster", actor.cta // self.program.cluster)
         if it.name.startswith("named"):
             count = self.operand_int(actor, it, 1)
-            return ("named", actor.cta, self.operand_int(actor, it, 0), count // 32 if "lanes" in it.attrs else 4 * count)
+            return ("named", actor.cta, self.operand_int(actor, it, 0),
+                    count // 32 if "lanes" in it.attrs else 4 * count)
         return ("block", actor.cta)
 
     def operand_int(self, actor, it, index):

@@ -10,8 +10,8 @@ tcgen05.fence::after_thread_sync by the other one. Which operations have these f
   after    waits for such barriers; a block barrier, the begin of what was forked, a join
 
 The path between the two may be any that leads on in time. What was written in tensor memory has to be seen besides: of
-the edges between CTAs the path has only those whose scopes hold both. SMEM is no matter of this order: an MMA reads it by the
-async proxy, and is over for it when an edge in time says so.
+the edges between CTAs the path has only those whose scopes hold both. SMEM is no matter of this order: an MMA reads it
+by the async proxy, and is over for it when an edge in time says so.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,8 +25,9 @@ SUMS, OPERAND, COPY, MOVE = "sums", "operand", "copy", "move"
 
 
 def is_pipelined(x, y):
-    """Whether both are of one warp, and in the order of their issue (PTX ISA 9.4, Pipelined tcgen05 Instructions): sums of
-    one shape at one place; an operand and what overwrites it; a copy and the operand that it brings; loads and stores."""
+    """Whether both are of one warp, and in the order of their issue (PTX ISA 9.4, Pipelined tcgen05 Instructions): sums
+    of one shape at one place; an operand and what overwrites it; a copy and the operand that it brings; loads and
+    stores."""
     if x.shape is None or y.shape is None or x.shape[1] != y.shape[1] or x.shape[2] == y.shape[2]:
         return False
     roles = x.shape[0], y.shape[0]
@@ -140,7 +141,8 @@ class TensorOps(ActorOps):
         return self.program.pair(actor.cta) if "collective_axis" in it.attrs else [actor.cta]
 
     def leads(self, actor, it):
-        """Whether an operation for a pair is issued by the CTA that leads; the other one's is a mistake, and nothing."""
+        """Whether an operation for a pair is issued by the CTA that leads; the other one's is a mistake, and
+        nothing."""
         is_right = "collective_axis" not in it.attrs or self.program.pair(actor.cta)[0] == actor.cta
         if not is_right:
             self.report("leader", it.line, 0)
@@ -156,11 +158,12 @@ class TensorOps(ActorOps):
         self.tensor_tcgen05_mma(state, actor, it, tables=3)
 
     def tensor_async_copy_smem_to_tmem(self, state, actor, it):
-        """From SMEM by the async proxy, and over as an MMA is (PTX ISA, tcgen05.cp). For a pair each CTA's from its own SMEM
-        to its own tensor memory."""
+        """From SMEM by the async proxy, and over as an MMA is (PTX ISA, tcgen05.cp). For a pair each CTA's from its own
+        SMEM to its own tensor memory."""
         if not self.leads(actor, it):
             return
-        bit = self.event(state, actor, it.name, actor.pc, tuple(self.find_place(actor, view) for view in it.operands[:2]))
+        bit = self.event(state, actor, it.name, actor.pc,
+                         tuple(self.find_place(actor, view) for view in it.operands[:2]))
         for cta in self.find_ctas(actor, it):
             source, target = [self.find_place(actor, view, cta) for view in it.operands[:2]]
             self.access(state, actor, source, "r", it.line, bit << 1, "async", is_async=True)

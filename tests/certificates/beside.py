@@ -1,11 +1,12 @@
-"""Grids that overlap, of which one goes by the schedule: what a verdict says of those after it holds whatever that one does.
+"""Grids that overlap, of which one goes by the schedule: what a verdict says of those after it holds whatever that one
+does.
 
-Draws lists of two or three launches by their number alone (programmatic dependent launch). In the first one two CTAs race
-at a counter, and what one of them finds there may decide whether it accesses %x. The one in the middle may wait for the
-first always, never, or by what it finds at a counter of its own. The last one accesses %x too, before its wait, after it,
-or without one. All that may happen is gone through here, without grout. Asked for is that a verdict of the last launch which
-is said to hold for every schedule has the same findings under all; that a race which all of them have is found, and none
-that cannot be; and that the last one of two launches has its certificate where its wait comes first.
+Draws lists of two or three launches by their number alone (programmatic dependent launch). In the first one two CTAs
+race at a counter, and what one of them finds there may decide whether it accesses %x. The one in the middle may wait
+for the first always, never, or by what it finds at a counter of its own. The last one accesses %x too, before its wait,
+after it, or without one. All that may happen is gone through here, without grout. Asked for is that a verdict of the
+last launch which is said to hold for every schedule has the same findings under all; that a race which all of them have
+is found, and none that cannot be; and that the last one of two launches has its certificate where its wait comes first.
 
 usage: beside.py --grout PATH [--first N] [--count N] [--keep FOLDER]
 
@@ -20,7 +21,8 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 import by_number
 from running import Crash, call
 
-RUNS = ([], ["--timing", "eager"], ["--schedule", "random", "--seed", "4"], ["--no-explore"], ["--explore", "--budget", "2"])
+RUNS = ([], ["--timing", "eager"], ["--schedule", "random", "--seed", "4"], ["--no-explore"],
+        ["--explore", "--budget", "2"])
 ACCESSES = {"store": "store %x, (broadcast 1.0 : f32[64])", "load": "store %y, (load %x)"}
 
 
@@ -33,7 +35,8 @@ class Race:
         self.wanted = draw.choice((*self.values, 0, 3))
 
     def write(self, name, axis, body):
-        first = {"exchange": [f"%o = atomic_exchange %{name}[0], 7"], "fetch": [f"atomic_add %{name}[0], 1"], "nothing": []}
+        first = {"exchange": [f"%o = atomic_exchange %{name}[0], 7"], "fetch": [f"atomic_add %{name}[0], 1"],
+                 "nothing": []}
         return ([f"if (eq (axis_index {axis}), 0) {{", *("  " + line for line in first[self.other]), "} else {",
                  f"  %t = atomic_fetch_add %{name}[0], 1", f"  if (eq %t, {self.wanted}) {{",
                  *("    " + line for line in body), "  }", "}"])
@@ -55,8 +58,8 @@ class Drawn:
     def write(self):
         words = {"store": "inout", "load": "in"}
         trigger = ["  griddepcontrol_launch_dependents"] if self.triggers else []
-        text = [f"kernel @a(%m: inout gmem i32[1] init(zeros), %x: {words[self.first_access]} gmem f32[64], "
-                "%y: inout gmem f32[64]) grid(g = 2)", "{", *trigger,
+        text = [(f"kernel @a(%m: inout gmem i32[1] init(zeros), %x: {words[self.first_access]} gmem f32[64], "
+                "%y: inout gmem f32[64]) grid(g = 2)"), "{", *trigger,
                 *("  " + line for line in self.first.write("m", "g", [ACCESSES[self.first_access]])), "}"]
         if self.middle:
             wait = {"always": [], "never": [], "chance": ["griddepcontrol_wait"]}[self.middle_waits]

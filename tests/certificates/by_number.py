@@ -23,9 +23,9 @@ def tell(what, number, faults, keep, text):
 
 
 def main(name, what, check, count, least=0.0):
-    """Judges the texts that the command line asks for: check(grout, number, folder, tally, keep) says whether there is a
-    fault. name: of the script. what: they are, which check counts in the tally. least: the share of the numbers that it
-    has to count. The exit code."""
+    """Judges the texts that the command line asks for: check(grout, number, folder, tally, keep) says whether there is
+    a fault. name: of the script. what: they are, which check counts in the tally. least: the share of the numbers that
+    it has to count. The exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--first", type=int, default=1)

@@ -49,8 +49,8 @@ from tensors import draw_tensors
 
 FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), "lives": (draw_lives, 18),
             "graphs": (draw_graphs, 16), "phases": (draw_phases, 4), "chances": (draw_chances, 6),
-            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "pairs": (draw_pairs, 0), "rows": (draw_rows, 0),
-            "relays": (draw_relays, 0), "ends": (draw_ends, 0),
+            "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "pairs": (draw_pairs, 0),
+            "rows": (draw_rows, 0), "relays": (draw_relays, 0), "ends": (draw_ends, 0),
             "names": (draw_names, 0)}
 # So many numbers, and which of them: the others draw what they have drawn without these families.
 OF_NUMBERS = {"tensors": (16, 0), "pairs": (32, 8), "rows": (32, 24), "relays": (16, 4), "ends": (16, 12),
@@ -117,7 +117,7 @@ def judge(kernel, outcomes):
                 faults.append(f"said to hold for every schedule with {certified.say()}; but with {outcome.say()}")
     clean = [outcome for outcome in outcomes if outcome.is_clean]
     if (kernel.is_right or fair.holds) and len({outcome.digest for outcome in clean}) > 1:
-        other = [outcome for outcome in clean if outcome.digest != clean[0].digest][0]
+        other = next(outcome for outcome in clean if outcome.digest != clean[0].digest)
         faults.append(f"the outputs differ: with {clean[0].say()}; with {other.say()}")
     if fair.is_complete and eager.is_complete and fair.identities != eager.identities and kernel.is_certain:
         faults.append(f"the timing changes the findings: with {fair.say()}; with {eager.say()}")

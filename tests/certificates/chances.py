@@ -29,7 +29,8 @@ def add_reading(kernel):
 
 
 def add_updates(kernel):
-    """Two updates in no order, and what they leave: of two kinds it is chance too, and no output that all runs share."""
+    """Two updates in no order, and what they leave: of two kinds it is chance too, and no output that all runs
+    share."""
     cell = kernel.add_flags("cell", 1)
     one, other = (kernel.draw.choice(("atomic_add", "atomic_max", "atomic_min", "atomic_xor")) for _ in range(2))
     if one != other:

@@ -1,7 +1,7 @@
 """Choices that a GPU has: what they may lead to is found, and no verdict claims more than all of them show.
 
-Draws small kernels by their number. A thread does something wrong (it stores out of bounds, or waits for nobody) if what it
-has seen is one drawn row of values. Whether it may see these is found here, without grout:
+Draws small kernels by their number. A thread does something wrong (it stores out of bounds, or waits for nobody) if
+what it has seen is one drawn row of values. Whether it may see these is found here, without grout:
 
     tests       copies in flight land at any time; threads test their mbarriers, go round until a test is true, or wait
     places      relaxed atomics of one to three elements; each element has one order, and nothing orders two elements
@@ -10,13 +10,15 @@ has seen is one drawn row of values. Whether it may see these is found here, wit
 
 Asked for is:
 
-- if an interleaving leads to it, --explore finds it (but for counts of turns, where it says that it has not tried each), and so does check alone where there are few schedules; if none does,
+- if an interleaving leads to it, --explore finds it (but for counts of turns, where it says that it has not tried
+each), and so does check alone where there are few schedules; if none does,
   no run finds anything;
 - if a GPU may do it, no clean verdict holds for every schedule, whether an interleaving shows it or not;
 - else --explore gets to its end: the verdict holds for every interleaving, and for every schedule if one place alone is
   a matter of chance;
 - the same from a random first schedule, whatever it is;
-- random schedules with random timing give more than one answer: of the outcomes of tests that are possible they show a share.
+- random schedules with random timing give more than one answer: of the outcomes of tests that are possible they show a
+share.
 
 usage: choices.py --grout PATH [--first N] [--count N] [--kind KIND] [--keep FOLDER]
 
@@ -86,8 +88,8 @@ class Tests:
     """What threads do with copies in flight. Steps are (what, barrier): "issue", "test", "spin" until a test is true,
     "wait", "tell" and "hear".
 
-    is_explicit: mbarriers, which a thread may test again when they are complete; else barriers, of which a wait or a test
-    that is true takes the phase, and nothing is asked of a phase that comes never."""
+    is_explicit: mbarriers, which a thread may test again when they are complete; else barriers, of which a wait or a
+    test that is true takes the phase, and nothing is asked of a phase that comes never."""
 
     def __init__(self, draw):
         self.is_explicit = draw.random() < 0.7
@@ -168,7 +170,7 @@ class TestText:
             self.lines += [f"mbarrier_expect %b[{b}], 256"] * self.tests.is_explicit
             self.lines.append(f"copy_gmem_to_smem %x[ds({64 * b}, 64)], %s[{b}], %b[{b}]")
         elif what in ("tell", "hear"):
-            self.lines.append(f"mbarrier_arrive %d[1]" if what == "tell" else "mbarrier_wait %d[1], 0")
+            self.lines.append("mbarrier_arrive %d[1]" if what == "tell" else "mbarrier_wait %d[1], 0")
         elif what == "test":
             name = self.name()
             self.lines.append(f"{name} = {face}_test %b[{b}]{phase}")
@@ -320,14 +322,14 @@ def draw_flag(draw):
     body = ["if (eq %g, 0) {", "  store %data, (broadcast 1 : i32[4])",
             f"  %o = atomic_exchange %f[0], {value} order({words[0]}) scope(gpu)", "} else {",
             *("  " + line for line in before), "  while {",
-            f"    %now = atomic_fetch_add %f[0], 0 order({words[1]}) scope(gpu)", f"    cond (ne %now, {value})", "  } do {",
-            "    delay 10", "  }", "  %r = load %data", "  store %y, %r", "}"]
+            f"    %now = atomic_fetch_add %f[0], 0 order({words[1]}) scope(gpu)", f"    cond (ne %now, {value})",
+            "  } do {", "    delay 10", "  }", "  %r = load %data", "  store %y, %r", "}"]
     return body, not is_ordered, True
 
 
 def draw_reset(draw):
-    """The receiver puts something else in its flag before it goes round: it waits for ever if the sender was there first, unless
-    that waits until it is told."""
+    """The receiver puts something else in its flag before it goes round: it waits for ever if the sender was there
+    first, unless that waits until it is told."""
     value, is_told = draw.randint(1, 3), draw.random() < 0.5
     asks = ["while {", "  %go = atomic_fetch_add %f[1], 0 order(acquire) scope(gpu)", "  cond (ne %go, 1)", "} do {",
             "  delay 10", "}"] if is_told else []
@@ -336,8 +338,8 @@ def draw_reset(draw):
             f"  %o = atomic_exchange %f[0], {value} order(release) scope(gpu)", "} else {",
             f"  %p = atomic_exchange %f[0], {draw.choice((0, value + 1))} order(relaxed) scope(gpu)",
             *("  " + line for line in tells), "  while {",
-            "    %now = atomic_fetch_add %f[0], 0 order(acquire) scope(gpu)", f"    cond (ne %now, {value})", "  } do {",
-            "    delay 10", "  }", "  %r = load %data", "  store %y, %r", "}"]
+            "    %now = atomic_fetch_add %f[0], 0 order(acquire) scope(gpu)", f"    cond (ne %now, {value})",
+            "  } do {", "    delay 10", "  }", "  %r = load %data", "  store %y, %r", "}"]
     return body, not is_told, True
 
 
@@ -364,8 +366,8 @@ def draw_tickets(draw):
 def draw_turns(draw):
     form = draw.choice((draw_flag, draw_flag, draw_reset, draw_count, draw_tickets))
     body, is_wrong, is_near = form(draw)
-    text = ["kernel @k(%f: inout gmem i32[2] init(zeros), %data: inout gmem i32[4] init(zeros), "
-            f"%y: inout gmem i32[4] init(zeros)) grid(g = 2)", "{", "  %g = axis_index g",
+    text = [("kernel @k(%f: inout gmem i32[2] init(zeros), %data: inout gmem i32[4] init(zeros), "
+            "%y: inout gmem i32[4] init(zeros)) grid(g = 2)"), "{", "  %g = axis_index g",
             *("  " + line for line in body), "}"]
     return Case("turns", text, is_wrong, is_wrong, is_one_place=form is draw_flag, is_near=is_near)
 
@@ -385,7 +387,8 @@ def draw_clusters(draw):
     return Case("clusters", text, is_possible, is_possible, is_ended=False)
 
 
-KINDS = {"tests": (draw_tests, 40), "places": (draw_places, 35), "turns": (draw_turns, 15), "clusters": (draw_clusters, 10)}
+KINDS = {"tests": (draw_tests, 40), "places": (draw_places, 35), "turns": (draw_turns, 15),
+         "clusters": (draw_clusters, 10)}
 
 
 def draw_case(number, kind=None):

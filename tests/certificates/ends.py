@@ -1,5 +1,6 @@
-"""Operations at which a value by itself decides a finding, as ends of a chain from a value that the schedule decides: each
-operand that sinks.def says something of. Whether a kernel has a finding is chance; no verdict may promise too much.
+"""Operations at which a value by itself decides a finding, as ends of a chain from a value that the schedule decides:
+each operand that sinks.def says something of. Whether a kernel has a finding is chance; no verdict may promise too
+much.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -89,15 +90,16 @@ def end_descriptor(kernel):
     """A start, or an extent, that the array has or has not."""
     maps = kernel.add_object("maps", "gmem u64[1, 16]")
     x = kernel.add_param("x", "in", "f32[64, 64]")
-    numbers = kernel.draw.choice(("0, 0, 32 - %w * 32, 64", "0, 0, 32 + %w * 64, 64", "%w * 64, 0, 32, 64", "0, %w, 32, 32",
-                                  "0, 0, 32, 64 + %w"))
+    numbers = kernel.draw.choice(("0, 0, 32 - %w * 32, 64", "0, 0, 32 + %w * 64, 64", "%w * 64, 0, 32, 64",
+                                  "0, %w, 32, 32", "0, 0, 32, 64 + %w"))
     return [f"%d = make_tensor_descriptor {maps}[0], {x}, {numbers} : f32[32, 64]", f"tensormap_acquire {maps}[0]"]
 
 
 def end_pixels(kernel):
     x = kernel.add_param("x", "in", "f16[2, 8, 8]")
     s, full = kernel.add_object("s", "smem f16[4, 8]"), kernel.add_object("full", "barrier")
-    return [f"copy_gmem_to_smem_im2col {x}[0, 0, ds(0, 8)], {s}, {full}, %w * 70000 pixels(0..0)", f"barrier_wait {full}"]
+    return [f"copy_gmem_to_smem_im2col {x}[0, 0, ds(0, 8)], {s}, {full}, %w * 70000 pixels(0..0)",
+            f"barrier_wait {full}"]
 
 
 def end_pixel(kernel):
@@ -142,7 +144,8 @@ def end_groups(kernel):
     x, s = kernel.add_param("x", "in", "i32[64]"), kernel.add_object("s", "smem i32[16]")
     line = kernel.draw.choice((
         f"async_gather {x}, {s}, (add (iota dim(0) : i32[16]), (broadcast %w : i32[16])) contiguous(2)",
-        f"async_masked_copy {x}[ds(0, 16)], {s}, (lt (iota dim(0) : i32[16]), (broadcast (add %w, 4) : i32[16])) contiguous(2)"))
+        (f"async_masked_copy {x}[ds(0, 16)], {s}, (lt (iota dim(0) : i32[16]), (broadcast (add %w, 4) : i32[16])) "
+        "contiguous(2)")))
     return [line, "async_copy_commit_group", "async_copy_wait 0"]
 
 
@@ -160,8 +163,9 @@ def end_rows(kernel):
     rows = "(sub (iota dim(0) : i32[8]), (broadcast %w : i32[8]))"
     kernel.outputs.remove(x[1:])
     return kernel.draw.choice((
-        [f"tma_gather {x}, {s}, {full}, (add (mul (iota dim(0) : i32[8]), (broadcast %w : i32[8])), (broadcast 28 : i32[8]))"
-         " oob(in_bounds)", f"barrier_wait {full}"],
+        [(f"tma_gather {x}, {s}, {full}, (add (mul (iota dim(0) : i32[8]), (broadcast %w : i32[8])), (broadcast 28 : "
+          "i32[8]))"
+         " oob(in_bounds)"), f"barrier_wait {full}"],
         [f"store {s}, (cast (iota dim(0) : i32[8, 16]) : f32)", "commit_smem", f"tma_scatter {s}, {x}, {rows}",
          "wait_smem_to_gmem 0"],
         [f"store {s}, (cast (mul (iota dim(0) : i32[8, 16]), (broadcast %w : i32[8, 16])) : f32)", "commit_smem",
@@ -172,7 +176,8 @@ def end_bytes(kernel):
     """More bytes than come, or as many."""
     x, s = kernel.add_param("x", "in", "i32[64]"), kernel.add_object("s", "smem i32[64]")
     full = kernel.add_mbarrier(1)
-    return [f"mbarrier_expect {full}[0], (add 256, (mul %w, 16))", f"copy_gmem_to_smem {x}, {s}, {full}[0]", f"mbarrier_wait {full}[0], 0"]
+    return [f"mbarrier_expect {full}[0], (add 256, (mul %w, 16))", f"copy_gmem_to_smem {x}, {s}, {full}[0]",
+            f"mbarrier_wait {full}[0], 0"]
 
 
 def end_number(kernel):
@@ -205,8 +210,9 @@ def end_barrier(kernel):
 
 
 CHAINS = (add_counter, add_counter, add_counter, add_place, add_reading, add_data)
-ENDS = (end_metadata, end_tensor_metadata, end_accumulates, end_descriptor, end_pixels, end_pixel, end_bool, end_promise,
-        end_check, end_index, end_groups, end_scattered, end_rows, end_bytes, end_number, end_loop, end_undefined, end_barrier)
+ENDS = (end_metadata, end_tensor_metadata, end_accumulates, end_descriptor, end_pixels, end_pixel, end_bool,
+        end_promise, end_check, end_index, end_groups, end_scattered, end_rows, end_bytes, end_number, end_loop,
+        end_undefined, end_barrier)
 
 
 def draw_ends(kernel):

@@ -135,7 +135,8 @@ def emit_rounds(kernel, count, is_loop, body):
 
 
 def emit_rounds_of(kernel, channels, actor, rounds, is_loop, read_input):
-    """In each round what the actor gets through channels, and what it makes of that, or of read_input(i), for others."""
+    """In each round what the actor gets through channels, and what it makes of that, or of read_input(i), for
+    others."""
     def emit_round(i):
         values = [channel.emit_consume(i, actor) for channel in channels if actor in channel.consumers]
         values = [value for value in values if value]

@@ -6,7 +6,8 @@ here, without grout. Asked for is:
 
 - a launch whose verdict is said to hold for every schedule has the same findings whatever came before it, under every
   interleaving: those that were reported. That holds for one that --explore gives, too;
-- what every interleaving finds is found: elements that no launch wrote and that one goes by, and atomics whose scope does
+- what every interleaving finds is found: elements that no launch wrote and that one goes by, and atomics whose scope
+does
   not hold both of two grids or CTAs;
 - a list in which nothing depends on the schedule is clean, and its verdicts hold for every schedule.
 
@@ -48,7 +49,8 @@ def draw_atomics(draw, launch, kinds, narrow):
 
 def draw_list(number):
     draw = random.Random(f"lists {number}")
-    kinds = draw.choice((("add",), ("add", "exchange"), ("add", "exchange"), ("add", "max", "exchange"), ("ticket", "add"), ("max",)))
+    kinds = draw.choice((("add",), ("add", "exchange"), ("add", "exchange"), ("add", "max", "exchange"),
+                         ("ticket", "add"), ("max",)))
     is_pure = draw.random() < 0.3  # one kind in each launch: they commute within it
     has_narrow = draw.random() < 0.15  # scopes: then each grid has one CTA
     launches = [Launch(name) for name in "abc"[:draw.choice((2, 2, 3))]]
@@ -58,7 +60,8 @@ def draw_list(number):
         launch.is_dependent = i > 0 and draw.random() < 0.4
         launch.triggers = draw.random() < 0.7
         if not is_last or draw.random() < 0.5:
-            draw_atomics(draw, launch, (draw.choice(("add", "max")),) if is_pure else kinds, 0.4 if has_narrow else 0.01)
+            draw_atomics(draw, launch, (draw.choice(("add", "max")),) if is_pure else kinds,
+                         0.4 if has_narrow else 0.01)
     for element in range(SIZE):
         if draw.random() < 0.75:
             cta = launches[0].ctas[element % len(launches[0].ctas)]
@@ -100,8 +103,8 @@ def write_use(number, use):
 def write_kernel(launch, is_first):
     """Sets the lines of its uses: (use, line from the kernel's)."""
     grid = f" grid(g = {len(launch.ctas)})"
-    text = [f"kernel @{launch.name}(%m: inout gmem i32[2]{' init(zeros)' if is_first else ''}, "
-            f"%w: {'out' if is_first else 'in'} gmem i32[{SIZE}], %k: inout gmem i32[8], %y: inout gmem i32[8]){grid}",
+    text = [(f"kernel @{launch.name}(%m: inout gmem i32[2]{' init(zeros)' if is_first else ''}, "
+            f"%w: {'out' if is_first else 'in'} gmem i32[{SIZE}], %k: inout gmem i32[8], %y: inout gmem i32[8]){grid}"),
             "{"]
     text += ["  griddepcontrol_launch_dependents"] if launch.triggers else []
     number = 0
@@ -197,7 +200,7 @@ def aim(draw, launches):
     states = list_states(launches)
     for launch in launches:
         values = [sorted({state[0][element] for state in states[launch.name]}) for element in range(2)]
-        for i, (kind, array, element, value) in enumerate(launch.uses):
+        for i, (kind, array, element, _value) in enumerate(launch.uses):
             if kind == "branch" and array == "m" and draw.random() < 0.8:
                 most = max(range(2), key=lambda element: len(values[element]))
                 launch.uses[i] = (kind, array, most, draw.choice(values[most]))
@@ -261,8 +264,8 @@ def judge(launches, truth, said, how):
         holds, findings = said[launch.name]
         holds = holds and not (findings and "--explore" in how)  # then some schedules may show some of them
         if not race and holds and truth[launch.name] != {frozenset(findings)}:
-            faults.append(f"@{launch.name} is said to hold for every schedule with {how}: {sorted(findings)}, and may have "
-                          f"{[sorted(one) for one in truth[launch.name] if one != frozenset(findings)][:2]}")
+            faults.append(f"@{launch.name} is said to hold for every schedule with {how}: {sorted(findings)}, and may "
+                          f"have {[sorted(one) for one in truth[launch.name] if one != frozenset(findings)][:2]}")
         sure = frozenset.intersection(*truth[launch.name]) if truth[launch.name] else frozenset()
         if not race and sure - findings:
             faults.append(f"@{launch.name} does not have {sorted(sure - findings)} with {how}")
@@ -298,7 +301,8 @@ def check(grout, number, folder, tally, keep):
         faults += judge(launches, truth, said, " ".join(options[:1] if options is explore else options))
         tally["certificates"] += sum(holds for holds, _ in said.values())
         if is_certain(launches, truth):
-            faults += [f"@{name} has no certificate with {' '.join(options)}" for name, (holds, _) in said.items() if not holds]
+            faults += [f"@{name} has no certificate with {' '.join(options)}"
+                       for name, (holds, _) in said.items() if not holds]
     tally["lists"] += 1
     tally["by chance"] += any(len(found) > 1 for found in truth.values())
     tally["overlapping"] += any(launch.is_dependent for launch in launches)

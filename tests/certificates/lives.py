@@ -92,7 +92,7 @@ def draw_tickets(kernel):
     next_part = kernel.add_flags("next", 1)
     order = draw.choice(("", " order(acq_rel)"))
     kernel.emit(f"%first = atomic_fetch_add {next_part}[0], 1{order}",
-                f"%last = while carry(%t = %first) {{", f"cond (lt %t, {parts})", "} do {",
+                "%last = while carry(%t = %first) {", f"cond (lt %t, {parts})", "} do {",
                 f"store {y}[%t], (mul (load {x}[%t]), 2.0)",
                 f"%next = atomic_fetch_add {next_part}[0], 1{order}", "yield %next", "}")
 
@@ -149,7 +149,7 @@ def draw_lock(kernel):
     kernel.emit("while {", f"%old = atomic_cas {lock}[0], 0, 1 order(acquire)", "cond (ne %old, 0)", "} do {", "}",
                 f"store {sums}, (add (load {sums}), (add (axis_index g), 1))",
                 f"%was = atomic_exchange {lock}[0], 0 order(release)",
-                f"if (ne %was, 1) {{", f"store {sums}[0], -99", "}")
+                "if (ne %was, 1) {", f"store {sums}[0], -99", "}")
 
 
 def draw_crowd(kernel):

@@ -51,7 +51,7 @@ def move(kernel, at):
     start = at
     while left and 0 <= at + step < len(lines):
         depth, text = lines[at + step]
-        if depth != lines[at][0] or text.startswith("}") or text.endswith("{") or text.startswith(("yield", "cond")):
+        if depth != lines[at][0] or text.startswith(("}", "yield", "cond")) or text.endswith("{"):
             break
         lines[at], lines[at + step] = lines[at + step], lines[at]
         at, left = at + step, left - 1

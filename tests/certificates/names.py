@@ -1,6 +1,6 @@
-"""Flags in SMEM that have several names: aliases at some byte, and views by bitcast and reshape. Who sets a flag and who
-polls it call it differently. A location is its bytes: a flag that only has the index, or the name, of another one orders
-nothing.
+"""Flags in SMEM that have several names: aliases at some byte, and views by bitcast and reshape. Who sets a flag and
+who polls it call it differently. A location is its bytes: a flag that only has the index, or the name, of another one
+orders nothing.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -63,7 +63,8 @@ class Hand:
     def emit_set(self, word):
         kernel, draw = self.kernel, self.kernel.draw
         update = draw.choice(("atomic_exchange", "atomic_fetch_add", "atomic_fetch_or"))
-        kernel.emit(f"{kernel.name_value('old')} = {update} {self.sets.refer(self.world, word, self.get_rank(self.producer))}, "
+        kernel.emit(f"{kernel.name_value('old')} = {update} "
+                    f"{self.sets.refer(self.world, word, self.get_rank(self.producer))}, "
                     "1 order(release)")
 
     def emit_produce(self, is_wrong):
@@ -77,7 +78,8 @@ class Hand:
     def emit_consume(self, output):
         kernel = self.kernel
         now = kernel.name_value("now")
-        kernel.emit("while {", f"{now} = atomic_fetch_add {self.polls.refer(self.world, self.word, None)}, 0 order(acquire)",
+        kernel.emit("while {",
+                    f"{now} = atomic_fetch_add {self.polls.refer(self.world, self.word, None)}, 0 order(acquire)",
                     f"cond (eq {now}, 0)", "} do {", "}", f"store {output}[{self.number}], (load {self.data})")
 
 

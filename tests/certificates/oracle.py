@@ -74,7 +74,8 @@ class Oracle:
         values = [get_value(event) for event in (x, y)]
         if not all(kind in WRITES[space] for kind in kinds) or values[0] is None or values[0] != values[1]:
             return code, line
-        return line if "tma-store" in kinds else ("same-value-race", line)  # races of others may have a part in an array
+        return line if "tma-store" in kinds \
+            else ("same-value-race", line)  # races of others may have a part in an array
 
     def name_conflict(self, space, home, x, y, kinds):
         writes = [kind in WRITES[space] for kind in kinds]
@@ -133,7 +134,7 @@ class Oracle:
             if self.is_before(self.time, waits[0], y):
                 return None
             return ("smem-source-reuse", y.line) if self.is_before(self.time, x, y) else race()
-        full = [wait for wait in waits if "read_only" not in wait.text][0]
+        full = next(wait for wait in waits if "read_only" not in wait.text)
         if self.is_before(self.memory, full, y):
             if is_async and get_cta(x.actor) != get_cta(y.actor) and not (
                     self.has_commit(space, home, full, y, self.memory, self.memory)):

@@ -1,9 +1,9 @@
 """Kernels whose outcome is a GPU's choice: what tests of phases in flight say, and polls of them, what atomics return,
 which semaphore wait takes which unit, in which order engines are done.
 
-Each actor makes a small number of what it was told; all meet, and actor 0 makes one number of all: the outcome. For each
-number that there may be a line asks that it is not this one. So the findings of an exploration are the outcomes that it
-has seen, and the array %y has the outcome of one run.
+Each actor makes a small number of what it was told; all meet, and actor 0 makes one number of all: the outcome. For
+each number that there may be a line asks that it is not this one. So the findings of an exploration are the outcomes
+that it has seen, and the array %y has the outcome of one run.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -66,7 +66,8 @@ class Choices:
         """Of a CTA; its ringer is an actor of the same cluster, in each cluster the same."""
         arrivals = self.draw.choice((1, 1, 1, 2))
         rank = self.draw.randrange(self.world.cluster)
-        bell = Bell(self.kernel.add_object("m", "mbarrier"), self.draw.randrange(self.world.cluster * self.world.threads), rank,
+        bell = Bell(self.kernel.add_object("m", "mbarrier"),
+                    self.draw.randrange(self.world.cluster * self.world.threads), rank,
                     arrivals)
         self.inits.append(f"mbarrier_init {bell.name}, {arrivals}")
         return bell
@@ -124,7 +125,8 @@ class Choices:
     def emit_atomic(self):
         draw, cell = self.draw, f"{self.cells}[{self.draw.choice((0, 0, 0, 1))}]"
         order = draw.choice(("", "", "", " order(acq_rel)", " order(acquire)"))
-        what = draw.choice(("add", "add", "add", "exchange", "exchange", "cas", "update", "store", "look", "fetch", "array"))
+        what = draw.choice(("add", "add", "add", "exchange", "exchange", "cas", "update", "store", "look", "fetch",
+                            "array"))
         if what == "update":
             self.kernel.emit(f"atomic_{draw.choice(UPDATES)} {cell}, {draw.randint(1, 3)}")
         elif what == "store":
@@ -242,8 +244,8 @@ class Choices:
     def emit_post(self):
         """Bytes for a peer, whose mbarrier expects them."""
         _, receiver, bell, into = self.post
-        self.kernel.emit(f"async_store_smem (broadcast 1 : i32[{WIDTH}]), {self.get_reach(into, self.world.get_rank(receiver))}, "
-                         f"{bell}")
+        self.kernel.emit(f"async_store_smem (broadcast 1 : i32[{WIDTH}]), "
+                         f"{self.get_reach(into, self.world.get_rank(receiver))}, {bell}")
         self.has_posted = True
 
     # ---- engines ----
@@ -264,7 +266,8 @@ class Choices:
 
     def emit_load(self):
         _, bell, into = self.load
-        self.kernel.emit(f"mbarrier_expect {bell}, {4 * WIDTH}", f"copy_gmem_to_smem {self.get_input()}, {into}, {bell}")
+        self.kernel.emit(f"mbarrier_expect {bell}, {4 * WIDTH}",
+                         f"copy_gmem_to_smem {self.get_input()}, {into}, {bell}")
         self.has_loaded = True
 
     def emit_look_at_copy(self):
@@ -295,7 +298,8 @@ class Choices:
             self.sums = kernel.add_flags("g", WIDTH)
             self.source = kernel.add_object("q", f"smem i32[{WIDTH}]")
         for _ in range(self.draw.choice((1, 1, 2))):
-            kernel.emit(f"copy_smem_to_gmem {self.source}, {self.sums} reduce({self.draw.choice(('add', 'add', 'max', 'xor'))})")
+            kernel.emit(f"copy_smem_to_gmem {self.source}, {self.sums} "
+                        f"reduce({self.draw.choice(('add', 'add', 'max', 'xor'))})")
         self.closing.append("wait_smem_to_gmem 0")
 
     # ---- the kernel ----
@@ -309,8 +313,8 @@ class Choices:
         self.has_posted = not is_sender
         self.has_loaded = self.load is None or in_cluster != self.load[0]
         self.sees_load = self.load is not None and self.world.get_rank(self.load[0]) == self.world.get_rank(in_cluster)
-        acts = (self.emit_atomic, self.emit_ring, self.emit_test, self.emit_semaphore, self.emit_look_at_copy, self.emit_barrier,
-                self.emit_reduction, self.emit_wait)
+        acts = (self.emit_atomic, self.emit_ring, self.emit_test, self.emit_semaphore, self.emit_look_at_copy,
+                self.emit_barrier, self.emit_reduction, self.emit_wait)
         if not self.has_loaded:
             self.emit_load()
             self.closing.append(f"mbarrier_wait {self.load[1]}, 0")
@@ -351,7 +355,8 @@ class Choices:
             never = self.add_own_bell()
             kernel.emit(f"if (eq {number}, {draw.randrange(radix)}) {{", f"mbarrier_wait {never}, 0", "}")
         elif what < 0.12 and self.count > 1:
-            kernel.emit(f"if (eq {number}, {draw.randrange(radix)}) {{", f"store {self.get_shared()}[0], {self.actor}", "}")
+            kernel.emit(f"if (eq {number}, {draw.randrange(radix)}) {{", f"store {self.get_shared()}[0], {self.actor}",
+                        "}")
 
     def emit_meeting(self):
         kernel, world = self.kernel, self.world
@@ -384,7 +389,8 @@ class Choices:
         self.radices = []
         world.emit_indices(kernel)
         start = len(kernel.lines)
-        kernel.emit_branches("%me", [(actor, lambda actor=actor: self.emit_actor(actor)) for actor in range(world.count)])
+        kernel.emit_branches("%me", [(actor, lambda actor=actor: self.emit_actor(actor))
+                                     for actor in range(world.count)])
         body, kernel.lines = kernel.lines[start:], kernel.lines[:start]
         self.emit_start()
         kernel.lines += body
@@ -400,7 +406,8 @@ class Choices:
         if self.source:
             lines += [f"store {self.source}, (broadcast 1 : i32[{WIDTH}])", "commit_smem"]
         if self.post:
-            lines += [f"if (eq %c, {world.get_rank(self.post[1])}) {{", f"mbarrier_expect {self.post[2]}, {4 * WIDTH}", "}"]
+            lines += [f"if (eq %c, {world.get_rank(self.post[1])}) {{", f"mbarrier_expect {self.post[2]}, {4 * WIDTH}",
+                      "}"]
         kernel.emit(*["if (eq %w, 0) {"] * (world.threads > 1), *lines, *["}"] * (world.threads > 1),
                     "cluster_barrier" if world.cluster > 1 else "block_barrier")
 

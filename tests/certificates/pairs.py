@@ -153,7 +153,8 @@ class Channel:
             self.feed.emit_copy(i)
         if self.writes in ("store", "store-mma", "a-mma"):
             self.free.wait(i, 1)
-            target, value = (self.refer(self.a, i), f"(cast {value} : f16)") if self.writes == "a-mma" else (slot, value)
+            target, value = (self.refer(self.a, i), f"(cast {value} : f16)") if self.writes == "a-mma" \
+                else (slot, value)
             kernel.emit(f"async_store_tmem {target}, {value}", "commit_tmem")
             (self.full if self.writes == "store" else self.told).arrive(i)
         if self.writes != "store":
@@ -186,7 +187,8 @@ class Channel:
     def emit_with_tables(self, i, slot):
         """The tables of both CTAs come before each product, from the SMEM of each."""
         a, b, source = (self.pair.operands[name] for name in NEEDS[self.writes])
-        op, what = {"scaled": ("tcgen05_mma_scaled", "scales"), "sparse": ("tcgen05_mma_sp", "sparse_metadata")}[self.writes]
+        op, what = {"scaled": ("tcgen05_mma_scaled", "scales"),
+                    "sparse": ("tcgen05_mma_sp", "sparse_metadata")}[self.writes]
         tables = [self.refer(table, i) for table in self.tables]
         self.kernel.emit(*(f"async_copy_{what}_to_tmem {source}, {table} collective_axis(g)" for table in tables),
                          f"{op} {slot}, {a}, {b}.transpose(1, 0), {', '.join(tables)}, false collective_axis(g)")
@@ -268,7 +270,8 @@ class Pairs(Hand):
     def emit_start(self):
         self.kernel.emit(*(f"store {operand}, {OPERANDS[name][1]}" for name, operand in self.operands.items()))
         self.kernel.emit(f"store {self.a}, (cast (load {self.input}[0, ds(%top, 128)]) : f16)",
-                         f"store {self.b}, (cast (load {self.input}[0, ds(0, {COLUMNS}), ds(0, {COLUMNS // 2})]) : f16)",
+                         f"store {self.b}, (cast (load {self.input}[0, ds(0, {COLUMNS}), ds(0, {COLUMNS // 2})]) : "
+                         "f16)",
                          "commit_smem", *self.kernel.list_inits())
 
     def emit_body(self):

@@ -1,11 +1,13 @@
-"""Atomics of several elements, and of elements that an edge without memory leads to: what an exploration claims is true.
+"""Atomics of several elements, and of elements that an edge without memory leads to: what an exploration claims is
+true.
 
 Draws kernels of two or three CTAs by their number alone. Each has one or two atomics on an array: of one element, or of
-a few side by side. A semaphore may lead from one CTA to another, by an edge that carries memory or by one that does not.
-What the atomics have found decides whether an index is outside. The kernels are small, so that all that may happen can be
-gone through here, without grout:
+a few side by side. A semaphore may lead from one CTA to another, by an edge that carries memory or by one that does
+not. What the atomics have found decides whether an index is outside. The kernels are small, so that all that may happen
+can be gone through here, without grout:
 
-- what a GPU may do: each element has an order of its own, which keeps the order of each CTA and the edges that carry memory;
+- what a GPU may do: each element has an order of its own, which keeps the order of each CTA and the edges that carry
+memory;
 - interleavings: the elements one after another, in some order of all of them.
 
 Asked for is that a verdict which is said to hold for every schedule holds for all of the first kind, and one for every
@@ -35,7 +37,8 @@ Edge = collections.namedtuple("Edge", "source after target before carries")  # o
 class Drawn:
     def __init__(self, number):
         draw = self.draw = random.Random(f"parts {number}")
-        self.ctas = [[self.draw_operation() for _ in range(draw.choice((1, 1, 2)))] for _ in range(draw.choice((2, 2, 2, 3)))]
+        self.ctas = [[self.draw_operation() for _ in range(draw.choice((1, 1, 2)))]
+                     for _ in range(draw.choice((2, 2, 2, 3)))]
         self.edge = None
         if draw.random() < 0.4:
             self.edge = Edge(0, len(self.ctas[0]), 1, draw.randrange(len(self.ctas[1])), draw.choice((True, False)))
@@ -49,12 +52,14 @@ class Drawn:
     def draw_operation(self):
         first = self.draw.randrange(SIZE)
         count = min(self.draw.choice((1, 1, 2, 2, 3)), SIZE - first)
-        return Operation(self.draw.choice(("fetch", "fetch", "exchange", "add")), first, count, self.draw.choice((1, 1, 2)))
+        return Operation(self.draw.choice(("fetch", "fetch", "exchange", "add")), first, count,
+                         self.draw.choice((1, 1, 2)))
 
     # ---- text ----
 
     def write(self):
-        text = [f"kernel @k(%m: inout gmem i32[{SIZE}] init(zeros), %y: inout gmem i32[4]) grid(g = {len(self.ctas)})", "{",
+        text = [f"kernel @k(%m: inout gmem i32[{SIZE}] init(zeros), %y: inout gmem i32[4]) grid(g = {len(self.ctas)})",
+                "{",
                 "  scratch %u : semaphore[1] global"]
         self.lines = {}
         for c, operations in enumerate(self.ctas):
@@ -64,7 +69,8 @@ class Drawn:
                 text += ["    " + line for line in write_operation(i, operation)]
             if self.wanted[c] is not None:
                 sums = [f"%s{i}" for i, operation in enumerate(operations) if operation.kind != "add"]
-                text += [f"    if (eq ({' + '.join(sums)} + 0), {self.wanted[c]}) {{", f"      store %y[100 + {sums[0]}], 1", "    }"]
+                text += [f"    if (eq ({' + '.join(sums)} + 0), {self.wanted[c]}) {{",
+                         f"      store %y[100 + {sums[0]}], 1", "    }"]
                 self.lines[c] = len(text) - 1
             text.append("  }")
         return "\n".join(text + ["}"]) + "\n"
@@ -130,7 +136,8 @@ class Drawn:
     def list_steps(self, memory, sums, places):
         edge = self.edge
         for c, (i, done) in enumerate(places):
-            is_blocked = edge is not None and (c, i) == (edge.target, edge.before) and places[edge.source][0] < edge.after
+            is_blocked = edge is not None and (c, i) == (edge.target, edge.before) and \
+                places[edge.source][0] < edge.after
             if i == len(self.ctas[c]) or is_blocked:
                 continue
             operation = self.ctas[c][i]
@@ -155,8 +162,7 @@ def write_operation(number, operation):
     name = {"fetch": "atomic_fetch_add", "exchange": "atomic_exchange", "add": "atomic_add"}[operation.kind]
     result = f"%v{number} = " if operation.kind != "add" else ""
     if operation.count == 1:
-        lines = [f"{result.replace('%v', '%s')}{name} %m[{operation.first}], {operation.value}"]
-        return lines
+        return [f"{result.replace('%v', '%s')}{name} %m[{operation.first}], {operation.value}"]
     array = f"i32[{operation.count}]"
     lines = [f"{result}{name} %m[ds({operation.first}, {operation.count})], (broadcast {operation.value} : {array})"]
     return lines + ([f"%s{number} = reduce_sum %v{number}"] if result else [])
@@ -175,7 +181,8 @@ def judge(drawn, report, how):
                                ("holds_for_every_interleaving", "every interleaving", False)):
         outcomes = drawn.list_outcomes(is_gpu)
         if entry[key] and len({bool(outcome) for outcome in outcomes}) > 1:
-            faults.append(f"said to hold for {words} with {how}: {sorted(found)}, and may have {sorted(map(sorted, outcomes))}")
+            faults.append(f"said to hold for {words} with {how}: {sorted(found)}, and may have "
+                          f"{sorted(map(sorted, outcomes))}")
     if found - frozenset.union(*drawn.list_outcomes(True)):
         faults.append(f"it has {sorted(found)} with {how}, which is not possible")
     return faults

@@ -1,8 +1,9 @@
 """Launch lists in which a grid lets the next one begin, and releases to it what it has done.
 
-Draws lists of two and three kernels with plain writes, atomics, tickets, a write by whichever CTA comes first, and reads
-of what the grids before did, by their number alone. A CTA runs griddepcontrol_launch_dependents somewhere, with order(release) or without, or never; the
-grid after waits, or does not. What comes before what is worked out here, and so are all interleavings that this leaves:
+Draws lists of two and three kernels with plain writes, atomics, tickets, a write by whichever CTA comes first, and
+reads of what the grids before did, by their number alone. A CTA runs griddepcontrol_launch_dependents somewhere, with
+order(release) or without, or never; the grid after waits, or does not. What comes before what is worked out here, and
+so are all interleavings that this leaves:
 without grout. Asked for is:
 
 - two accesses of two grids are reported where nothing orders them, and only there;
@@ -21,8 +22,8 @@ import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
-from lists import RUNS, SIZE, apply, write_operation, write_use
 import by_number
+from lists import RUNS, SIZE, apply, write_operation, write_use
 from running import Crash, call
 
 IGNORED = ("output-not-written", "unused-result", "not-reached")
@@ -110,7 +111,8 @@ def draw_list(number):
     draw = random.Random(f"releases {number}")
     if number % 10 == 0:
         return draw_chance(draw)
-    kinds = draw.choice((("write",), ("add", "write"), ("add",), ("add", "exchange"), ("max", "write"), ("ticket", "add")))
+    kinds = draw.choice((("write",), ("add", "write"), ("add",), ("add", "exchange"), ("max", "write"),
+                         ("ticket", "add")))
     narrow = 0.5 if draw.random() < 0.2 else 0
     launches = [Launch(name) for name in "abc"[:draw.choice((2, 2, 3))]]
     for i, launch in enumerate(launches):
@@ -149,10 +151,10 @@ def write_step(step, numbers, text):
 
 def write_kernel(launch, is_first, text):
     launch.first_line = len(text) + 1
-    text += [f"kernel @{launch.name}(%m: inout gmem i32[2]{' init(zeros)' if is_first else ''}, "
+    text += [(f"kernel @{launch.name}(%m: inout gmem i32[2]{' init(zeros)' if is_first else ''}, "
              f"%n: inout gmem i32[1]{' init(zeros)' if is_first else ''}, %w: {'out' if is_first else 'inout'} "
              f"gmem i32[{SIZE}], %k: inout gmem i32[8], %y: inout gmem i32[8]) "
-             f"grid(g = {len(launch.ctas)})", "{"]
+             f"grid(g = {len(launch.ctas)})"), "{"]
     numbers = collections.Counter()
     for c, steps in enumerate(launch.ctas):
         text.append(f"if (eq (axis_index g), {c}) {{")
@@ -298,7 +300,8 @@ def go_through(launches, past):
 
 def read_report(report):
     """By launch: whether its verdict holds for every schedule, its races with other launches, and other findings."""
-    out = {entry["kernel"]: (entry["holds_for_every_schedule"], set(), set()) for entry in report["coverage"]["kernels"]}
+    out = {entry["kernel"]: (entry["holds_for_every_schedule"], set(), set())
+           for entry in report["coverage"]["kernels"]}
     for finding in report["findings"]:
         line = finding["primary"]["line"]
         if finding["code"] == "gmem-race":
@@ -309,7 +312,8 @@ def read_report(report):
 
 
 def meets_later(launch, may_race):
-    """Whether a later launch may race with this one: that is a finding of the later one, without which verdicts hold."""
+    """Whether a later launch may race with this one: that is a finding of the later one, without which verdicts
+    hold."""
     lines = {access[3] + 1 for steps in launch.ctas for step in steps for access in step.list_accesses()}
     return any(lines & set(pair) for name, pairs in may_race.items() if name != launch.name for pair in pairs)
 
@@ -324,14 +328,15 @@ def judge(launches, races, may_race, truth, said, how):
         if not sure <= pairs <= possible:
             faults.append(f"@{launch.name} races at {sorted(pairs)} with {how}, and should at {sorted(sure)}")
         if holds and sure != possible and not (pairs and "--explore" in how):
-            faults.append(f"@{launch.name} is said to hold for every schedule with {how}, and may race at {sorted(possible)}")
+            faults.append(f"@{launch.name} is said to hold for every schedule with {how}, and may race at "
+                          f"{sorted(possible)}")
         is_racing = is_racing or bool(possible)
         if is_racing or meets_later(launch, may_race):
             continue  # what it reads may be anything
         may = truth[launch.name]
         if holds and not (findings and "--explore" in how) and may != {frozenset(findings)}:
-            faults.append(f"@{launch.name} is said to hold for every schedule with {how}: {sorted(findings)}, and may have "
-                          f"{[sorted(one) for one in may if one != frozenset(findings)][:2]}")
+            faults.append(f"@{launch.name} is said to hold for every schedule with {how}: {sorted(findings)}, and may "
+                          f"have {[sorted(one) for one in may if one != frozenset(findings)][:2]}")
         if frozenset.intersection(*may) - findings:
             faults.append(f"@{launch.name} does not have {sorted(frozenset.intersection(*may) - findings)} with {how}")
         if findings - frozenset.union(*may):
@@ -375,7 +380,8 @@ def check(grout, number, folder, tally, keep):
     tally["by chance"] += any(len(found) > 1 for found in truth.values())
     tally["with a race"] += any(may_race.values())
     tally["with one by chance"] += races != may_race
-    tally["ordered by a release"] += any(l.is_dependent and start[i] for i, l in enumerate(launches)) and not any(races.values())
+    tally["ordered by a release"] += any(
+        launch.is_dependent and start[i] for i, launch in enumerate(launches)) and not any(races.values())
     return by_number.tell("list", number, faults, keep, text)
 
 

@@ -1,5 +1,5 @@
-"""Rows by TMA that go from thread to thread through GMEM: each gathers what the one before it has scattered, adds one, and
-scatters it to rows of its own, which may lie between those of others.
+"""Rows by TMA that go from thread to thread through GMEM: each gathers what the one before it has scattered, adds one,
+and scatters it to rows of its own, which may lie between those of others.
 
 SPDX-License-Identifier: Apache-2.0
 """

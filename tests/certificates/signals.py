@@ -43,9 +43,8 @@ class Signal:
 def refer_far(signal, i, sender, cta):
     """The element of round i: the own one, or to the sender that of the CTA with this number."""
     name, world = signal.name, signal.world
-    if cta is not None and (cta != world.get_cta(sender) or signal.kernel.draw.random() < 0.2):
-        if world.cluster > 1:
-            name = world.refer(name, cta % world.cluster)
+    if cta is not None and (cta != world.get_cta(sender) or signal.kernel.draw.random() < 0.2) and world.cluster > 1:
+        name = world.refer(name, cta % world.cluster)
     return f"{name}[{mod(i, signal.slots)}]"
 
 

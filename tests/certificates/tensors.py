@@ -29,7 +29,8 @@ class Channel:
         self.full, self.free = self.add_barrier(1), self.add_barrier(len(consumers))
         if self.writes == "over":  # a product, and its terms over it, which another product reads
             self.sums = self.kernel.add_object("t", f"tmem f32[{self.slots}, 128, {COLUMNS}]")
-            self.terms = self.kernel.add_object("t", f"tmem f16[{2 * self.slots}, 128, {COLUMNS}] packed alias({self.sums})")
+            self.terms = self.kernel.add_object("t", f"tmem f16[{2 * self.slots}, 128, {COLUMNS}] packed "
+                                                     f"alias({self.sums})")
             self.summed = self.add_barrier(1)
         elif self.writes == "copy-mma":
             self.copied = self.add_barrier(1)
@@ -156,7 +157,8 @@ OPERANDS = {
     "a": (f"f16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", "(cast (load %x[0]) : f16)"),
     "b": (f"f16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", f"(cast (load %x[0, ds(0, {COLUMNS})]) : f16)"),
     "a2": (f"bf16[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", "(cast (load %x[0]) : bf16)"),
-    "b2": (f"bf16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)", f"(cast (load %x[0, ds(0, {COLUMNS})]) : bf16)"),
+    "b2": (f"bf16[{COLUMNS}, {COLUMNS}] tile(8, {COLUMNS}) swizzle(32)",
+           f"(cast (load %x[0, ds(0, {COLUMNS})]) : bf16)"),
     "start": (f"f32[128, {COLUMNS}] tile(8, {COLUMNS}) swizzle(64)", "(load %x[0])"),
     "a8": ("f8e4m3[128, 128] tile(8, 128) swizzle(128)", "(cast (broadcast 1.0 : f32[128, 128]) : f8e4m3)"),
     "b8": (f"f8e5m2[{COLUMNS}, 128] tile(8, 128) swizzle(128)",

@@ -8,6 +8,7 @@ import argparse
 import glob
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,12 +20,13 @@ from limit import SECONDS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Findings about two accesses, whose edge is missing.
-PAIRS = {"smem-race", "gmem-race", "same-value-race", "async-not-awaited", "missing-commit-smem", "missing-commit-smem-war",
-         "missing-commit-gmem", "smem-source-reuse", "mma-operand-reuse", "cluster-smem-reuse"}
+PAIRS = {"smem-race", "gmem-race", "same-value-race", "async-not-awaited", "missing-commit-smem",
+         "missing-commit-smem-war", "missing-commit-gmem", "smem-source-reuse", "mma-operand-reuse",
+         "cluster-smem-reuse"}
 
 
 def run(grout, *arguments, folder=ROOT):
-    return subprocess.run([grout, *arguments], capture_output=True, text=True, cwd=folder)
+    return subprocess.run([grout, *arguments], capture_output=True, text=True, cwd=folder, check=False)
 
 
 def check_pair(finding, said):
@@ -56,7 +58,7 @@ def check_reports_in(grout, folder):
     pairs, loops = 0, 0
     for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=ROOT) +
                        glob.glob("tests/corpus/**/*.bug.grout", root_dir=ROOT, recursive=True)):
-        options = re.findall(r"^// run: (.*)$", open(f"{ROOT}/{path}").read(), re.M)
+        options = re.findall(r"^// run: (.*)$", pathlib.Path(f"{ROOT}/{path}").read_text(encoding="utf-8"), re.M)
         options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)
         report = json.loads(done.stdout)
@@ -80,7 +82,7 @@ def check_memory(grout):
     """The checker keeps epochs and intervals, not a history: its memory does not grow with the iterations."""
     for kernel, name in (("matmul_hopper_ws", "K"), ("matmul_hopper_cluster", "K"), ("matmul_hopper", "K")):
         sizes = set()
-        text = open(f"{ROOT}/kernels/{kernel}.grout").read()
+        text = pathlib.Path(f"{ROOT}/kernels/{kernel}.grout").read_text(encoding="utf-8")
         value = int(re.search(r"\b%s = (\d+)" % name, text).group(1))
         for factor in (2, 8, 32):
             done = run(grout, "check", "--stats", "-D", f"{name}={value * factor}", f"kernels/{kernel}.grout")

@@ -8,6 +8,7 @@ import argparse
 import glob
 import json
 import os
+import pathlib
 import re
 import signal
 import struct
@@ -192,7 +193,8 @@ def test_usage(folder):
     run("check", kernel, "-D", "WIDTH=1").expect(2, "its consts: X, Y\n")
     run("check", kernel, "-D", "X").expect(2, "", "NAME=VALUE")
     run("check", kernel, "--kernel", "@j").expect(2, "", "no kernel '@j'")
-    run("check", kernel, "--input", "b=ones").expect(2, "", "no parameter 'b'").expect(2, "", "parameters that it reads: a\n")
+    run("check", kernel, "--input",
+        "b=ones").expect(2, "", "no parameter 'b'").expect(2, "", "parameters that it reads: a\n")
     run("run", kernel, "--output", "d=d.npy").expect(2, "", "parameters that it writes: c\n")
     run("check", kernel, "--input", "a=1e400").expect(2, "", "neither FILE.npy")
     run("run", kernel, "--device", "cuda:1023").expect(2, None, None)
@@ -204,8 +206,10 @@ def test_usage(folder):
     run("run", kernel, "--compare", "cpu").expect(2, "", "--device cuda")
     run("run", kernel, "--device", "gpu").expect(2, "", "cpu, cuda[:N] or ptx")
     run("run", kernel, "--interleavings", "3").expect(2, "", "--interleavings goes with --device ptx")
-    run("run", kernel, "--device", "cuda", "--interleavings", "3").expect(2, "", "--interleavings goes with --device ptx")
-    run("run", kernel, "--device", "ptx", "--arch", "sm_100a").expect(2, "", "compiles kernel '@k' for sm_90a, not for 'sm_100a'")
+    run("run", kernel, "--device", "cuda", "--interleavings",
+        "3").expect(2, "", "--interleavings goes with --device ptx")
+    run("run", kernel, "--device", "ptx", "--arch",
+        "sm_100a").expect(2, "", "compiles kernel '@k' for sm_90a, not for 'sm_100a'")
     run("emit", kernel, "--arch", "any").expect(2, "", "sm_90a")
     run("fmt", "-i", "--check", kernel).expect(2, "", "one of the two")
     run("explain", "smem-rase").expect(2, "", "did you mean 'smem-race'?")
@@ -335,7 +339,8 @@ def test_sizes_from_files(folder):
     run("check", kernel, "--input", f"a={a}").expect(0, f"X=2 ({a}), Y=3 ({a})")
     conflict = run("check", kernel, "--input", f"a={a}", "--input", f"b={b}").expect(2)
     text = conflict.out + conflict.err
-    assert f"const X is 2 by '{a}' (dimension 0 of %a) and 5 by '{b}' (dimension 0 of %b)" in text and text.count("[shape-conflict]") == 1, text
+    assert f"const X is 2 by '{a}' (dimension 0 of %a) and 5 by '{b}' (dimension 0 of %b)" in text and \
+            text.count("[shape-conflict]") == 1, text
     run("check", kernel, "--input", f"a={a}", "-D", "X=4").expect(2, "[shape-conflict]").expect(2, "-D X=4 was given")
     run("check", kernel, "--input", f"a={flat}").expect(2, f"'{flat}' has 1 dimension, %a has 2")
     fixed = write(f"{folder}/fixed.grout", KERNEL.replace("%c: out", "%b: in gmem f32[4, Y * 2], %c: out"))
@@ -352,7 +357,8 @@ def test_sizes_from_files(folder):
 
 
 def test_invalid_bool(folder):
-    kernel = write(f"{folder}/k.grout", """kernel @k(%a: in gmem bool[4], %c: out gmem bool[4]) grid(x = 1) threads(wg = 1)
+    kernel = write(f"{folder}/k.grout", """\
+kernel @k(%a: in gmem bool[4], %c: out gmem bool[4]) grid(x = 1) threads(wg = 1)
 {
   store %c, (load %a)
 }
@@ -411,11 +417,13 @@ def check_schema(value, schema, root, at="report"):
         failures = []
         for choice in schema["oneOf"]:
             try:
-                return check_schema(value, choice, root, at)
+                check_schema(value, choice, root, at)
+                return
             except AssertionError as error:
                 failures.append(str(error))
         raise AssertionError(f"{at}: {failures}")
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
+             "null": type(None)}
     if "type" in schema:
         assert isinstance(value, kinds[schema["type"]]), f"{at}: {value!r} is no {schema['type']}"
     if "const" in schema:
@@ -441,9 +449,9 @@ def test_json(folder):
     kernel = write(f"{folder}/k.grout", KERNEL)
     race = write(f"{folder}/race.grout", RACE)
     bad = write(f"{folder}/bad.grout", "kernel")
-    cases = (([kernel], 0, "clean"), ([race], 1, "error"), ([bad], 2, "invalid"), ([f"{folder}/no.grout"], 2, "invalid"),
-             ([race, "--severity", "smem-race=off"], 0, "clean"), ([race, "--severity", "smem-race=warning"], 0, "warning"),
-             ([kernel, "--max-steps", "3"], 3, "incomplete"),
+    cases = (([kernel], 0, "clean"), ([race], 1, "error"), ([bad], 2, "invalid"),
+             ([f"{folder}/no.grout"], 2, "invalid"), ([race, "--severity", "smem-race=off"], 0, "clean"),
+             ([race, "--severity", "smem-race=warning"], 0, "warning"), ([kernel, "--max-steps", "3"], 3, "incomplete"),
              ([kernel, "-D", "X=2", "--input", "a=randn:1", "--schedule", "random", "--seed", "4"], 0, "clean"),
              ([f"{ROOT}/kernels/bugs/add_tma_no_commit.grout"], 1, "error"),
              ([f"{ROOT}/kernels/bugs/missing_arrive.grout"], 1, "error"))
@@ -471,7 +479,8 @@ def test_json(folder):
 
 def test_named_options(folder):
     """A message names no option that no command has. gpu_backend/run is left out: it has those of NVRTC."""
-    options = {name for command in COMMANDS for name in re.findall(r"^  (?:-\w, )?(--[\w-]+)", run("help", command).out, re.M)}
+    options = {name for command in COMMANDS
+               for name in re.findall(r"^  (?:-\w, )?(--[\w-]+)", run("help", command).out, re.M)}
     comment = re.compile(r"/\*.*?\*/", re.S)
     paths = [path for module in sorted(glob.glob(f"{ROOT}/*/CMakeLists.txt")) for ending in ("c", "def")
              for path in glob.glob(f"{os.path.dirname(module)}/**/*.{ending}", recursive=True)
@@ -491,9 +500,10 @@ def test_expect(folder):
     run("--seeds", "3", clean, "--severity", "smem-race=off", race, program="grout-expect").expect(1, "was not found")
     run("check", "--expect", "-q", clean).expect(0, "", "")
     held, not_held = "// expect-holds: every-schedule\n", "// expect-holds: this-schedule\n"
-    text = open(clean, encoding="utf-8").read()
+    text = pathlib.Path(clean).read_text(encoding="utf-8")
     run("check", "--expect", write(f"{folder}/held.grout", held + text)).expect(0)
-    run("check", "--expect", write(f"{folder}/held.grout", not_held + text)).expect(1, "holds for every-schedule, which")
+    run("check", "--expect",
+        write(f"{folder}/held.grout", not_held + text)).expect(1, "holds for every-schedule, which")
     run("check", "--expect", write(f"{folder}/held.grout", held[:-2] + "\n" + text)).expect(1, "is followed by")
     unexpected = write(f"{folder}/u.grout", "// expect: clean\n" + RACE)
     run("check", "--expect", clean, unexpected).expect(1, "smem-race is not expected")
@@ -503,8 +513,10 @@ def test_expect(folder):
     run("check", "--expect", invalid).expect(0)
     # The file is parsed once; what that has said counts for each run line.
     lines = "// run: --seed 1\n// run: --seed 2\n"
-    run("check", "--expect", write(f"{folder}/i2.grout", lines + open(invalid, encoding="utf-8").read())).expect(0)
-    twice = run("check", "--expect", write(f"{folder}/i3.grout", lines + "// expect: clean\n" + KERNEL + "const Z = , W = 1\n"))
+    run("check", "--expect",
+        write(f"{folder}/i2.grout", lines + pathlib.Path(invalid).read_text(encoding="utf-8"))).expect(0)
+    twice = run("check", "--expect",
+                write(f"{folder}/i3.grout", lines + "// expect: clean\n" + KERNEL + "const Z = , W = 1\n"))
     assert twice.expect(1).out.count("error syntax is not expected") == 2, twice.out
     allow = write(f"{folder}/a.grout", lines + "// expect: clean\n// allow: no-such-code because\n" + KERNEL)
     assert (twice := run("check", "--expect", allow)).expect(1).out.count("[bad-suppression]") == 2, twice.out

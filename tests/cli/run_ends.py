@@ -4,8 +4,8 @@
 
 usage: run_ends.py --grout PATH [TEST...]     every test by default
 
-A call may take CPU_SECONDS of processor beyond its time. That is far more than it takes, so that a slow machine fails no
-test, and far less than the work that is cut. tests/hostile/ends.py ends each command in each phase.
+A call may take CPU_SECONDS of processor beyond its time. That is far more than it takes, so that a slow machine fails
+no test, and far less than the work that is cut. tests/hostile/ends.py ends each command in each phase.
 """
 import argparse
 import json
@@ -69,9 +69,10 @@ def test_pipes(folder):
     pipe, npy, kernel = f"{folder}/pipe", f"{folder}/pipe.npy", write(f"{folder}/k.grout", STORE)
     os.mkfifo(pipe)
     os.mkfifo(npy)
-    for words in (["check", pipe], ["run", pipe], ["fix", pipe], ["emit", pipe], ["fmt", pipe], ["check", "--expect", pipe],
-                  ["check", "--minimise", pipe], ["check", "--sweep", "N=1,2", pipe], ["check", kernel, "--input", f"x={npy}"],
-                  ["check", kernel, "--suppress", pipe], ["check", kernel, "--baseline", pipe], ["check", kernel, "--replay", pipe]):
+    for words in (["check", pipe], ["run", pipe], ["fix", pipe], ["emit", pipe], ["fmt", pipe],
+                  ["check", "--expect", pipe], ["check", "--minimise", pipe], ["check", "--sweep", "N=1,2", pipe],
+                  ["check", kernel, "--input", f"x={npy}"], ["check", kernel, "--suppress", pipe],
+                  ["check", kernel, "--baseline", pipe], ["check", kernel, "--replay", pipe]):
         name = npy if npy in words[-1] else pipe
         end([*words, "--timeout", "0.1"], INCOMPLETE, f"error: the time was over while '{name}' was read [time-limit]")
     end(["check", pipe], TERMINATED, f"error: interrupted while '{pipe}' was read [interrupted]", catches)
@@ -147,7 +148,8 @@ def get_memory(words):
 def test_memory(folder):
     """Launches in a row take no more than one and its arguments; the copies for those that overlap count."""
     size = 128  # MiB of arrays
-    text = f"const N = {size << 17}\nkernel @k(%x: in gmem f32[N], %y: inout gmem f32[N])\n{{\n  store %y[0], (load %x[0])\n}}\n"
+    text = f"const N = {size << 17}\nkernel @k(%x: in gmem f32[N], %y: inout gmem f32[N])\n{{\n" \
+        "  store %y[0], (load %x[0])\n}\n"
     kernel = write(f"{folder}/k.grout", text)
     alone, code = get_memory(["check", kernel])
     assert code == 0, code
@@ -160,8 +162,9 @@ def test_memory(folder):
 
 
 # The first kernel goes on for ever, with a small N it does not.
-ENDLESS = ("const N = 2000000000\nkernel @a(%y: inout gmem i32[1])\n{\n  for %i in 0..N {\n    store %y[0], %i\n  }\n}\n"
-           "kernel @b(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\nkernel @c(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\n")
+ENDLESS = ("const N = 2000000000\nkernel @a(%y: inout gmem i32[1])\n{\n  for %i in 0..N {\n    store %y[0], %i\n  "
+           "}\n}\nkernel @b(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\nkernel @c(%y: inout gmem i32[1])\n{\n  "
+           "store %y[0], N\n}\n")
 LAUNCHES = "launch @b(%y)\nlaunch @a(%y)\nlaunch @c(%y)\n"
 
 
@@ -169,8 +172,8 @@ def report(words, code, begun=None):
     """The JSON of a check, by its schema."""
     with open(SCHEMA, encoding="utf-8") as file:
         schema = json.load(file)
-    process = subprocess.Popen([grout, "check", "--format", "json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True)
+    process = subprocess.Popen([grout, "check", "--format", "json", *words], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
     if begun is not None:
         begun(process)
         process.send_signal(signal.SIGTERM)
@@ -203,7 +206,8 @@ def test_not_begun(folder):
     page = f"{folder}/page.html"
     end(["check", *words, "--html", page], INCOMPLETE, said)
     with open(page, encoding="utf-8") as file:
-        assert f"<h3>2 kernels were not begun</h3>\n<p>{over}</p>\n" in (text := file.read()) and "<p>@b, @c</p>" in text, text
+        assert f"<h3>2 kernels were not begun</h3>\n<p>{over}</p>\n" in (text := file.read()) and \
+                "<p>@b, @c</p>" in text, text
     sarif = subprocess.run([grout, "check", *words, "--format", "sarif"], capture_output=True, text=True, check=False)
     run, = json.loads(sarif.stdout)["runs"]
     notification = {"level": "error", "message": {"text": said}}
@@ -213,10 +217,12 @@ def test_not_begun(folder):
     assert "not_begun" not in report([*words, "--kernel", "a"], INCOMPLETE)["coverage"]
     assert "not_begun" not in report([*words, "-D", "N=4"], 0)["coverage"]
     # Many have their names in the report, and the first of them in the words.
-    many = write(f"{folder}/many.grout", ENDLESS + "".join(f"kernel @k{i}(%y: inout gmem i32[1])\n{{\n}}\n" for i in range(2000)))
+    many = write(f"{folder}/many.grout",
+                 ENDLESS + "".join(f"kernel @k{i}(%y: inout gmem i32[1])\n{{\n}}\n" for i in range(2000)))
     found = report([many, *words[1:]], INCOMPLETE)["coverage"]["not_begun"]["kernels"]
     assert found == ["b", "c", *(f"k{i}" for i in range(2000))], found
-    end(["check", many, *words[1:]], INCOMPLETE, f"2002 kernels were not begun: @b, @c, @k0, @k1, @k2, @k3, @k4, @k5, ...; {over}")
+    end(["check", many, *words[1:]], INCOMPLETE,
+        f"2002 kernels were not begun: @b, @c, @k0, @k1, @k2, @k3, @k4, @k5, ...; {over}")
     # A signal, and a launch of a list that does not come to its end.
     found = report([kernel], TERMINATED, works)["coverage"]["not_begun"]
     assert found == {"because": "Ctrl-C or another signal ended the run", "kernels": ["b", "c"]}, found
@@ -235,9 +241,10 @@ def test_not_begun_sizes(folder):
         found = report(words, INCOMPLETE)
         first, second, third = found["sweep"]
         assert "not_begun" not in first and first["verdict"] == "clean", found
-        assert second["not_begun"] == {"because": over, "kernels": ["b", "c"]} and second["verdict"] == "incomplete", found
+        assert second["not_begun"] == {"because": over, "kernels": ["b", "c"]} and \
+                second["verdict"] == "incomplete", found
         assert "not_begun" not in third and third["not_run"] == over, found
-        out = end(["check", *words], INCOMPLETE, f"@b: incomplete\n  N=4: clean; one CTA of one thread")
+        out = end(["check", *words], INCOMPLETE, "@b: incomplete\n  N=4: clean; one CTA of one thread")
         assert f"  N=2000000000: not run: {over}\n  N=2000000001: not run: {over}\n" in out, out
 
 

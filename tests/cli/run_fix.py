@@ -3,6 +3,7 @@
 usage: run_fix.py --grout PATH [TEST...]     every test by default
 """
 import os
+import pathlib
 import pty
 import subprocess
 import sys
@@ -184,7 +185,8 @@ def test_moves(folder):
     shown = run("fix", "-y", path).expect(0, "move 'barrier_wait %made[0]' from line 11 before line 10", "")
     assert read(path).decode() == QUEUE_FIXED, shown.out
     # A line that stands before what it names: the file is not even valid.
-    early = COPY_FIXED.replace("\n\n", "\n      %v = add %w, 1\n      %w = axis_index x\n").replace("f32[N])\n", "f32[N]) grid(x = 1)\n")
+    early = COPY_FIXED.replace("\n\n", "\n      %v = add %w, 1\n      %w = axis_index x\n").replace(
+        "f32[N])\n", "f32[N]) grid(x = 1)\n")
     run("fix", "-y", write(path, early)).expect(2, "[unknown-name]", "")
     assert read(path).decode() == early, "what is not about order stays"
     below = QUEUE_FIXED.replace("barrier_arrive %made[0]", "barrier_arrive %made[%n]\n    %n = axis_index x").replace(
@@ -201,7 +203,7 @@ def test_words(folder):
 
 def test_commits(folder):
     """A commit of the tensor core that is missing, or that is for one CTA of a pair."""
-    whole = open(os.path.join(PAIRS, "no-commit-fixed.grout")).read()
+    whole = pathlib.Path(os.path.join(PAIRS, "no-commit-fixed.grout")).read_text(encoding="utf-8")
     commit = "    tcgen05_commit_arrive %done collective_axis(x)\n"
     for wrong, what in (("", "insert 'tcgen05_commit_arrive %done collective_axis(x)'"),
                         (commit.replace(" collective_axis(x)", ""), "add 'collective_axis(x)'")):

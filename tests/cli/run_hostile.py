@@ -46,9 +46,10 @@ TALKING = """kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])
 """
 # Every byte but NUL and '/' that no text has, and every character that steers: all that a name may hold.
 CONTROLS = [bytes([byte]) for byte in (*range(1, 32), 127, *range(0x80, 0x100))]
-STEERING = [chr(code).encode() for code in (*range(0x80, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x2028, 0x202f), *range(0x2066, 0x206a))]
-SEQUENCES = [b"\x1b[2J", b"\x1b[31m", b"\x1b]0;t\x07", b"\r\x1b[K", b"\n::error ::x", b"\n@k: clean\n", b"::error ::x", b"##[error]x",
-             b"\"'\\", b" \t "]
+STEERING = [chr(code).encode()
+            for code in (*range(0x80, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x2028, 0x202f), *range(0x2066, 0x206a))]
+SEQUENCES = [b"\x1b[2J", b"\x1b[31m", b"\x1b]0;t\x07", b"\r\x1b[K", b"\n::error ::x", b"\n@k: clean\n", b"::error ::x",
+             b"##[error]x", b"\"'\\", b" \t "]
 # A value of each option that a run line may not have, and of each that it may.
 VALUES = {"TEXT": "FILE", "COUNT": "1", "LIMIT": "1", "NUMBER": "1", "SECONDS": "1", "SIZE": "16M", "SCHEDULE": "fair"}
 FITTING = {"DEFINE": "N=2", "SWEEP": "N=1,2", "KERNEL": "@k", "INPUT": "x=ones", "EXPECT_OUTPUT": "y=ones.npy",
@@ -59,7 +60,8 @@ def read_options():
     """Name, first spelling, kind, argument, set of commands and what it touches, of each option of the table."""
     with open(f"{ROOT}/call/session/options.def", encoding="utf-8") as file:
         text = file.read()
-    pattern = (r'^GROUT_OPTION\((\w+),\s*(NULL|"[^"]*"),\s*(0|\'.\'),\s*(\w+),\s*(NULL|"[^"]*"),\s*([\w| ]+),\s*\w+,\s*(\w+),'
+    pattern = (r'^GROUT_OPTION\((\w+),\s*(NULL|"[^"]*"),\s*(0|\'.\'),\s*(\w+),\s*(NULL|"[^"]*"),\s*([\w| '
+               r']+),\s*\w+,\s*(\w+),'
                r'\s*(?:ONCE|EACH),\s*"')
     found = re.findall(pattern, text, re.MULTILINE)
     assert len(found) == len(re.findall(r"^GROUT_OPTION\(", text, re.MULTILINE)), "a line of options.def is not read"
@@ -89,8 +91,8 @@ def run_bytes(*words, cwd=None, stdin=b"", columns=None):
         return done.returncode, done.stdout, done.stderr
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    with subprocess.Popen([verdicts.grout, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment,
-                          cwd=cwd) as process:
+    with subprocess.Popen([verdicts.grout, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+                          env=environment, cwd=cwd) as process:
         os.close(theirs)
         shown = b""
         while True:
@@ -117,7 +119,8 @@ def check_bytes(raw, where, commands=0):
     found = [hex(ord(c)) for c in text if c.encode() in STEERING]
     assert not found, f"{where}: {found} in {text}"
     lines = [line for line in text.split("\n") if line.lstrip().startswith("::") or re.search(r"##\w*\[", line)]
-    assert len(lines) == commands and all(re.match("::(error|warning|notice) file=", line) for line in lines), f"{where}: {lines}"
+    assert len(lines) == commands and \
+            all(re.match("::(error|warning|notice) file=", line) for line in lines), f"{where}: {lines}"
     return text
 
 
@@ -189,14 +192,16 @@ def test_run_line_files(folder):
     for name in ("x.npy", "./x.npy", "below/x.npy", "below/.././x.npy", "link.npy"):
         expect(run_line(inside, f"--input x={name}"), 0, ": ok\n")
         expect(run_line(inside, f"--input x={name} --expect-output y={name}"), 0, ": ok\n")
-    for name in (secret, f"{inside}/x.npy", "/etc/none.npy", "../x.npy", "../none.npy", "below/../../x.npy", "up/../../x.npy",
-                 "../in/x.npy", "/proc/self/root/x.npy"):
+    for name in (secret, f"{inside}/x.npy", "/etc/none.npy", "../x.npy", "../none.npy", "below/../../x.npy",
+                 "up/../../x.npy", "../in/x.npy", "/proc/self/root/x.npy"):
         done = expect(run_line(inside, f"--input x={name}"), 1,
-                      f"in/k.grout:2:17: error: cannot read '{name}': it lies outside the folder of the kernel file [file-unreadable]")
+                      f"in/k.grout:2:17: error: cannot read '{name}': it lies outside the folder of the kernel file "
+                      "[file-unreadable]")
         assert re.search(r"\n      \| +\^~+\n  help: put it beside the kernel file", done.stdout), done.stdout
     # What is not there and what a link leads out to are one answer.
     for name in ("none.npy", "out.npy", "dangling.npy", "up/x.npy", "up/none.npy", "zero.npy", "environ.npy"):
-        expect(run_line(inside, f"--input x={name}"), 1, f"cannot read '{name}': the folder of the kernel file has no such file")
+        expect(run_line(inside, f"--input x={name}"), 1,
+               f"cannot read '{name}': the folder of the kernel file has no such file")
     for name in ("pipe.npy", "folder.npy"):
         expect(run_line(inside, f"--input x={name}"), 1, f"cannot read '{name}': it is no regular file")
     # Not what the line names, but where the file is: a kernel that is a link lies where it leads.
@@ -208,7 +213,8 @@ def test_run_line_files(folder):
            "cannot read 'x.npy': the kernel is from no file")
     # Nothing of a file comes into a message, whatever names it.
     for words in (f"--suppress {secret}", f"--baseline {secret}", f"--replay {secret}", f"--input x={secret}",
-                  f"--expect-output y={secret}", f"--extern {secret}", f"--html {secret}", f"--input x={secret}:{secret}"):
+                  f"--expect-output y={secret}", f"--extern {secret}", f"--html {secret}",
+                  f"--input x={secret}:{secret}"):
         done = run_line(folder, words)
         assert done.returncode == 1 and SECRET not in done.stdout + done.stderr, done
     done = run_line(folder, "--input x=secret.npy")  # beside it, and no array
@@ -221,7 +227,8 @@ def test_schedules_write_nothing(folder):
     """A schedule gives the inputs of its run, each of them, and no output."""
     npy(f"{folder}/x.npy", 1, 2)
     write(f"{folder}/k.grout", INOUT)
-    done = run("check", "k.grout", "--inout", "x=x.npy:out.npy", "--input", "lock=zeros", "--save-schedule", "s.schedule", cwd=folder)
+    done = run("check", "k.grout", "--inout", "x=x.npy:out.npy", "--input", "lock=zeros", "--save-schedule",
+               "s.schedule", cwd=folder)
     assert os.path.exists(f"{folder}/out.npy"), done
     with open(f"{folder}/s.schedule", encoding="utf-8") as file:
         text = file.read()
@@ -257,13 +264,16 @@ def test_prints(folder):
             commands = out.count(b"\n::error file=") if "github" in words else 0
             text = check_bytes(out, (command, words), commands) + check_bytes(err, (command, words))
             plain = text.replace(folder, "").split("\n")
-            forged = [line for line in plain if "forged" in line and not line.startswith(("  | ", "      | ", "CTA 0, ", "::error", "  "))]
+            forged = [line for line in plain if "forged" in line and
+                      not line.startswith(("  | ", "      | ", "CTA 0, ", "::error", "  "))]
             assert not forged or "json" in words or "sarif" in words, (command, words, forged)
-            assert not {"@k: clean", "k.grout: ok", "  holds for every schedule and timing of this launch"} & set(plain), text
+            assert not {"@k: clean", "k.grout: ok",
+                        "  holds for every schedule and timing of this launch"} & set(plain), text
             if "github" in words:
                 assert commands == (2 if command == "check" else 1), out
     # A print of one line is what it was, rows of arrays too; a line that the text begins has the mark.
-    kernel = "kernel @k(%y: out gmem f32[1])\n{\n  debug_print \"a {}\\tb: {}\\n\\nc\\n\", 1, (iota dim(0) : i32[2, 2])\n  store %y[0], 1.0\n}\n"
+    kernel = "kernel @k(%y: out gmem f32[1])\n{\n" \
+        "  debug_print \"a {}\\tb: {}\\n\\nc\\n\", 1, (iota dim(0) : i32[2, 2])\n  store %y[0], 1.0\n}\n"
     done = expect(run("run", write(f"{folder}/one.grout", kernel)), 0)
     assert done.stdout == "CTA 0, thread 0: a 1\tb:\n  [[0, 0],\n   [1, 1]]\n  | \n  | c\n  | \n", done.stdout
     # On a terminal, what is broken goes on with it, too.
@@ -272,7 +282,7 @@ def test_prints(folder):
     code, shown, _ = run_bytes("run", write(f"{folder}/long.grout", kernel), columns=40)
     lines = check_bytes(shown, "terminal").split("\n")
     assert code == 0 and lines[0].startswith("CTA 0, ") and len(lines) > 20, lines
-    assert all(line.startswith(("  | ", "  [", "   [")) or line.startswith("@k ran") or line.startswith("    ") or not line
+    assert all(line.startswith(("  | ", "  [", "   [", "@k ran", "    ")) or not line
                for line in lines[1:]), lines
     # In CUDA the text of a print is the same.
     cuda = expect(run("emit", f"{folder}/one.grout"), 0).stdout
@@ -350,11 +360,15 @@ def test_names(folder):
         for value in (name, b"none/" + name):
             for form in ("text", "json", "github"):
                 _, out, err = run_bytes("check", b"k.grout", option, value, "--format", form, cwd=folder)
-                check_bytes(out, (option, form), len(re.findall(rb"^::(?:error|warning) ", out, re.MULTILINE)) if form == "github" else 0)
-                check_bytes(err, (option, form), len(re.findall(rb"^::(?:error|warning) ", err, re.MULTILINE)) if form == "github" else 0)
-    for words in ([b"--input", b"x=" + name + b".npy"], [b"--input", b"x=none" + name + b".npy"], [b"--input", b"x=" + name],
-                  [b"--expect-output", b"y=" + name + b".npy"], [b"--output", b"y=o" + name + b".npy"], [b"-D", name + b"=1"],
-                  [b"-D", name], [b"--kernel", name], [b"--severity", name], [b"--sweep", name], [b"--" + name], [name]):
+                check_bytes(out, (option, form),
+                            len(re.findall(rb"^::(?:error|warning) ", out, re.MULTILINE)) if form == "github" else 0)
+                check_bytes(err, (option, form),
+                            len(re.findall(rb"^::(?:error|warning) ", err, re.MULTILINE)) if form == "github" else 0)
+    for words in ([b"--input", b"x=" + name + b".npy"], [b"--input", b"x=none" + name + b".npy"],
+                  [b"--input", b"x=" + name], [b"--expect-output", b"y=" + name + b".npy"],
+                  [b"--output", b"y=o" + name + b".npy"], [b"-D", name + b"=1"],
+                  [b"-D", name], [b"--kernel", name], [b"--severity", name], [b"--sweep", name], [b"--" + name],
+                  [name]):
         for command in (b"check", b"run"):
             _, out, err = run_bytes(command, b"k.grout", *words, cwd=folder)
             check_bytes(out + err, (command, words))
@@ -366,7 +380,8 @@ def test_names(folder):
         file.write(verdicts.LOCKS.replace("order(acq_rel)", "").replace("load", "load").encode())
     _, out, _ = run_bytes("check", path, "--format", "json")
     again = json.loads(out)["coverage"]["kernels"][0]["see_it_again"]
-    words = subprocess.run(["bash", "-c", "printf '%s\\0' " + again], capture_output=True, check=True).stdout.split(b"\0")
+    words = subprocess.run(["bash", "-c", "printf '%s\\0' " + again], capture_output=True,
+                           check=True).stdout.split(b"\0")
     assert words[2] == path and words[0] == b"grout", (again, words)
     assert json.loads(out)["coverage"]["file"].encode() == path, out
 
@@ -375,9 +390,11 @@ def test_texts(folder):
     """The text of a kernel with each control character in it: comments that are quoted, prints, messages."""
     folder = os.fsencode(folder)
     for number, noise in enumerate([b"".join(CONTROLS).replace(b"\n", b""), b"".join(STEERING), *SEQUENCES]):
-        # A comment behind the access that a finding points to; what is no text makes the kernel invalid, and is quoted then.
+        # A comment behind the access that a finding points to; what is no text makes the kernel invalid, and is quoted
+        # then.
         noise = noise.replace(b"\n", b" ")
-        text = TALKING.replace("FORGED", "x").replace("copy_smem_to_gmem %s, %y", "/* */ copy_smem_to_gmem %s, %y // NOISE").encode()
+        text = TALKING.replace("FORGED", "x").replace("copy_smem_to_gmem %s, %y",
+                                                      "/* */ copy_smem_to_gmem %s, %y // NOISE").encode()
         text = text.replace(b"/* */ ", b"").replace(b"NOISE", noise)
         path = os.path.join(folder, b"k.grout")
         with open(path, "wb") as file:
@@ -387,13 +404,14 @@ def test_texts(folder):
         # Strings, as a kernel may have them, and words where no word is expected.
         quoted = noise.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
         with open(path, "wb") as file:
-            file.write(b'const N = 64\nrequire N == 64, "' + quoted + b'"\n' + TALKING.encode().replace(b"FORGED", quoted))
+            file.write(b'const N = 64\nrequire N == 64, "' + quoted + b'"\n' +
+                       TALKING.encode().replace(b"FORGED", quoted))
         check_calls(path, folder, number, number > 0)
         for options in (["-D", "N=1"], ["-D", "N=64", "--expect"]):
             _, out, err = run_bytes("check", path, *options)
             check_bytes(out + err, options)
-        for line in (b"// expect: " + noise, b"// expect-error: " + noise, b"// expect-" + noise, b"// run: " + noise, b"// allow: " + noise,
-                     b"// expect: clean // run: --input x=" + noise):
+        for line in (b"// expect: " + noise, b"// expect-error: " + noise, b"// expect-" + noise, b"// run: " + noise,
+                     b"// allow: " + noise, b"// expect: clean // run: --input x=" + noise):
             with open(path, "wb") as file:
                 file.write(line + b"\n" + COPY.encode())
             for options in (["--expect"], []):

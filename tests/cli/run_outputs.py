@@ -181,7 +181,8 @@ def start_long(folder, ignored=()):
             signal.signal(number, signal.SIG_IGN)
     write(f"{folder}/long.grout", LONG)
     process = subprocess.Popen([grout, "check", "long.grout", "--output", "c=c.npy"], cwd=folder, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignore)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=ignore)  # noqa: PLW1509  (there is one thread)
     while process.poll() is None:
         words = read(f"/proc/{process.pid}/stat").decode(errors="replace").rsplit(")", 1)[1].split()
         if int(words[11]) >= os.sysconf("SC_CLK_TCK") / 4:
@@ -210,7 +211,7 @@ def test_signals(folder):
 
 
 def main():
-    global grout  # pylint: disable=global-statement
+    global grout
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what is ignored here, grout ignores too
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--grout", required=True)

@@ -57,7 +57,8 @@ class Skip(Exception):
 
 def run(*words):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GROUT_")}
-    done = subprocess.run([grout, *words], capture_output=True, text=True, env=environment, timeout=SECONDS, check=False)
+    done = subprocess.run([grout, *words], capture_output=True, text=True, env=environment, timeout=SECONDS,
+                          check=False)
     assert done.returncode == 0 and done.stderr == "", f"grout {' '.join(words)}: {done.returncode}: {done.stderr}"
     return done.stdout
 
@@ -257,7 +258,8 @@ def list_words():
     types = re.findall(r"^\| `(\w+)` \|", page, re.M)
     attributes = re.findall(r"^- attribute `(\w+)", page, re.M)
     choices = re.findall(r"^- `(\w+)`:", page, re.M)
-    generators = re.findall(r"^\| `(\w+)[:`]", read(f"{ROOT}/docs/cli.md").split("| generator |")[1].split("\n\n")[0], re.M)
+    generators = re.findall(r"^\| `(\w+)[:`]", read(f"{ROOT}/docs/cli.md").split("| generator |")[1].split("\n\n")[0],
+                            re.M)
     operations = re.findall(r"^(\w+)", run("ops"), re.M)
     assert min(map(len, (types, attributes, choices, generators, operations))) > 4
     return {*operations, *types, *attributes, *choices, *generators}
@@ -270,7 +272,8 @@ def compare_file(path, text):
 
 
 def list_kernels():
-    kernels = sorted(glob.glob(f"{ROOT}/kernels/**/*.grout", recursive=True) + glob.glob(f"{ROOT}/tests/behaviour/**/*.grout", recursive=True))
+    kernels = sorted(glob.glob(f"{ROOT}/kernels/**/*.grout",
+                               recursive=True) + glob.glob(f"{ROOT}/tests/behaviour/**/*.grout", recursive=True))
     assert len(kernels) > 50
     return kernels
 
@@ -295,7 +298,8 @@ def check_line(patterns, line, names, place):
     """Reads a line as editors do: at each place the first pattern that fits."""
     at = 0
     while at < len(line):
-        matches = [match for match in (pattern.match(line, at) for _, pattern in patterns) if match and match.end() > at]
+        matches = [match for match in (pattern.match(line, at) for _, pattern in patterns) if match and
+                   match.end() > at]
         word = re.match(r"\w+", line[at:])
         if matches:
             at = matches[0].end()
@@ -371,8 +375,8 @@ call extend(said, [len(places) . ' ' . places[0].lnum . ' ' . places[0].type . '
 call writefile(said, '{folder}/said')
 qall!
 """)
-    subprocess.run([vim, "-N", "-u", "NONE", "-i", "NONE", "-n", "-es", "--cmd", f"set runtimepath^={EDITORS}/vim", "-S",
-                    script], capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+    subprocess.run([vim, "-N", "-u", "NONE", "-i", "NONE", "-n", "-es", "--cmd", f"set runtimepath^={EDITORS}/vim",
+                    "-S", script], capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
     assert os.path.exists(f"{folder}/said"), "vim did not come to the end of the script"
     said = read(f"{folder}/said").splitlines()
     assert said[:2] == ["grout", "// %s"], said[:2]

@@ -1,10 +1,12 @@
-"""Tests of results from outside: arrays against files and who wrote what differs, and the files of schedules, and progress.
+"""Tests of results from outside: arrays against files and who wrote what differs, and the files of schedules, and
+progress.
 
 usage: run_results.py --grout PATH [TEST...]     every test by default
 """
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import signal
 import struct
@@ -76,7 +78,8 @@ RACE = """if (gt %i, 1000) {
 def write_floats(path, values):
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}\n".encode()
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header +
+                   struct.pack(f"<{len(values)}f", *values))
     return path
 
 
@@ -97,8 +100,8 @@ def test_difference(folder):
     right = [float(i + 1) for i in range(64)]
     own = write_floats(f"{folder}/own.npy", right[:16] + [v + 2 for v in right[16:32]] + right[32:])
     done = expect(run("check", kernel, "--expect-output", f"y={own}"), 1, "16 of 64 elements differ [compare-mismatch]")
-    for words in ("the largest difference is 2, at [16]; the largest relative to the expected value is 0.105, at [16]\n",
-                  "all that differ lie in '%y'[16:32], and every element there differs\n",
+    for words in (("the largest difference is 2, at [16]; the largest relative to the expected value is 0.105, at "
+                  "[16]\n"), "all that differ lie in '%y'[16:32], and every element there differs\n",
                   "CTA (b=1), one of 4, wrote them and nothing else\n",
                   "the last write of '%y'[16], by CTA (b=1), thread wg=0\n",
                   f"\n@k: clean of races, but %y differs from '{own}'\n"):
@@ -118,13 +121,15 @@ def test_difference(folder):
     odd[3], odd[40], odd[9], odd[61] = float("nan"), float("inf"), 12.0, 0.0
     odd = write_floats(f"{folder}/odd.npy", odd)
     done = expect(run("check", kernel, "--expect-output", f"y={odd}"), 1, "'%y'[3:62], which has 59 elements\n")
-    for words in ("the largest difference is 62, at [61]; the largest relative to the expected value is 0.167, at [9]\n",
+    for words in (("the largest difference is 62, at [61]; the largest relative to the expected value is 0.167, at "
+                  "[9]\n"),
                   "1 element is a number where NaN is expected; 1 element is infinite on one side, or with the other",
                   "CTA (b=0), CTA (b=2), CTA (b=3), 3 of 4, wrote them\n",
                   "the last write of '%y'[3], by CTA (b=0), thread wg=0\n"):
         assert words in done.stdout, (words, done.stdout)
     one = write_floats(f"{folder}/one.npy", [0.0] + right[1:])
-    done = expect(run("check", kernel, "--expect-output", f"y={one}"), 1, "one of 4, wrote them, and 15 that do not differ\n")
+    done = expect(run("check", kernel, "--expect-output", f"y={one}"), 1,
+                  "one of 4, wrote them, and 15 that do not differ\n")
     assert "relative" not in done.stdout and "lie in" not in done.stdout, done.stdout
     # Within a tolerance there is nothing to say.
     assert "@k: clean\n" in expect(run("check", kernel, "--expect-output", f"y={own}", "--atol", "2"), 0).stdout
@@ -148,7 +153,8 @@ def test_words(folder):
     done = expect(run("check", late, "--expect-output", f"y={zeros}"), 1)
     assert f", and %y differs from '{zeros}'\n" in done.stdout and "@k: error, 1 error" in done.stdout, done.stdout
     # --explore compares what the last schedule left, --sweep each size.
-    done = expect(run("check", kernel, "--expect-output", f"y={zeros}", "--explore"), 1, "all that the CTAs wrote differs\n")
+    done = expect(run("check", kernel, "--expect-output", f"y={zeros}", "--explore"), 1,
+                  "all that the CTAs wrote differs\n")
     assert f"@k: clean of races, but %y differs from '{zeros}'\n" in done.stdout, done.stdout
     done = expect(run("check", kernel, "--expect-output", f"y={zeros}", "--sweep", "B=16,32"), 1,
                   "@k: clean of races, but its results differ\n")
@@ -163,7 +169,7 @@ def test_schedules(folder):
     done = expect(run(*words, cwd=folder), 1, "@k: error, 2 errors")
     assert sorted(os.listdir(folder)) == ["k.2.schedule", "k.grout", "k.schedule"], os.listdir(folder)
     assert "replaced" not in done.stderr, done.stderr
-    for name, line in (("k.schedule", 0), ("k.2.schedule", 1)):
+    for name, _line in (("k.schedule", 0), ("k.2.schedule", 1)):
         assert done.stdout.count(f"--replay {name} ") == 1, done.stdout
     places = [line for line in done.stdout.splitlines() if "[out-of-bounds]" in line]
     assert len(places) == 2 and places[0] != places[1], places
@@ -178,7 +184,7 @@ def test_schedules(folder):
     write(f"{folder}/k.2.schedule", "mine")
     done = run(*words, cwd=folder)
     assert "the schedule would overwrite 'k.2.schedule', which is no schedule" in done.stdout + done.stderr, done
-    assert open(f"{folder}/k.2.schedule", encoding="utf-8").read() == "mine"
+    assert pathlib.Path(f"{folder}/k.2.schedule").read_text(encoding="utf-8") == "mine"
     assert "--replay k.schedule" in done.stdout and "--replay k.2.schedule" not in done.stdout, done.stdout
     # --save-schedule gives the name; the number goes before the extension.
     done = expect(run(*words, "--save-schedule", f"{folder}/v1.0/a", cwd=folder), 2)
@@ -188,10 +194,11 @@ def test_schedules(folder):
         assert f"--replay {folder}/v1.0/{second} " in done.stdout, done.stdout
     assert sorted(os.listdir(f"{folder}/v1.0")) == ["a", "a.2", "b.2.txt", "b.txt"]
     # Two kernels in one file, each with a schedule to save.
-    both = write(f"{folder}/both.grout", TILES.replace("const", "const", 1) + TILES.split("\n", 2)[2].replace("@k", "@l"))
+    both = write(f"{folder}/both.grout",
+                 TILES.replace("const", "const", 1) + TILES.split("\n", 2)[2].replace("@k", "@l"))
     expect(run("check", both, "--save-schedule", f"{folder}/s"), 0, "", f"wrote {folder}/s.2\n")
-    assert "kernel @k\n" in open(f"{folder}/s", encoding="utf-8").read()
-    assert "kernel @l\n" in open(f"{folder}/s.2", encoding="utf-8").read()
+    assert "kernel @k\n" in pathlib.Path(f"{folder}/s").read_text(encoding="utf-8")
+    assert "kernel @l\n" in pathlib.Path(f"{folder}/s.2").read_text(encoding="utf-8")
 
 
 def run_on_terminal(words, until, columns=100):

@@ -4,6 +4,7 @@ usage: run_sweep.py --grout PATH [TEST...]     every test by default
 """
 import json
 import os
+import pathlib
 import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
@@ -171,7 +172,8 @@ def test_bad_sizes(folder):
 def test_usage(folder):
     """What --sweep does not take."""
     kernel = write(f"{folder}/k.grout", RACY)
-    for value in ("STEPS", "STEPS=", "=3", "STEPS=2,,3", "STEPS=2,", "STEPS=x", "STEPS=2,2", "STEPS=16,0x10", "STEPS=nan"):
+    for value in ("STEPS", "STEPS=", "=3", "STEPS=2,,3", "STEPS=2,", "STEPS=x", "STEPS=2,2", "STEPS=16,0x10",
+                  "STEPS=nan"):
         expect(run("check", kernel, "--sweep", value), 2, "", "[bad-option]")
     expect(run("check", kernel, "--sweep", "STEPS=2,2"), 2, "", "--sweep gives STEPS the value 2 twice")
     expect(run("check", kernel, "--sweep", "STEPS=2", "--sweep", "STEPS=3"), 2, "", "two --sweep of STEPS")
@@ -195,7 +197,8 @@ def test_time(folder):
         done = expect(run("check", kernel, "--sweep", "N=1,2147483647,2147483646,2", option, "0.3"), 3,
                       "@k: incomplete\n  N=1: clean;")
         over = f"the time was over ({option})"
-        assert f"  N=2147483646: incomplete; one CTA of one thread; the run is incomplete: {over}\n" in done.stdout, done.stdout
+        incomplete = f"  N=2147483646: incomplete; one CTA of one thread; the run is incomplete: {over}\n"
+        assert incomplete in done.stdout, done.stdout
         assert f"  N=2147483647: not run: {over}\n  covered: 3 of 4 sizes" in done.stdout, done.stdout
         assert "holds for every schedule and timing of" not in done.stdout, done.stdout
     report = report_of(kernel, "--sweep", "N=1,2147483647,2147483646", "--budget", "0.3", code=3)
@@ -209,17 +212,21 @@ def test_time(folder):
 def test_schedules(folder):
     """--explore, --expect and other options go with a sweep."""
     kernel = write(f"{folder}/k.grout", RACY)
-    marked = write(f"{folder}/marked.grout", RACY.replace("(load %x[%i])\n", "(load %x[%i]) // expect-error: smem-race\n"))
+    marked = write(f"{folder}/marked.grout",
+                   RACY.replace("(load %x[%i])\n", "(load %x[%i]) // expect-error: smem-race\n"))
     expect(run("--all-timings", "--seeds", "2", marked, "--sweep", "STEPS=2,8", program="grout-expect"), 0, ": ok")
     expect(run("check", marked, "--expect", "--sweep", "STEPS=2,3"), 1, "is expected, but was not found")
     expect(run("check", marked, "--expect", "--sweep", "STEPS=0,8"), 1, "bad-dimension is not expected")
-    line = write(f"{folder}/line.grout", "// run: --sweep STEPS=2,8\n" + open(marked, encoding="utf-8").read())
+    line = write(f"{folder}/line.grout",
+                 "// run: --sweep STEPS=2,8\n" + pathlib.Path(marked).read_text(encoding="utf-8"))
     expect(run("check", line, "--expect"), 0, ": ok")
     expect(run("check", line, "--expect", "-D", "STEPS=2"), 1, "-D STEPS=2 and --sweep STEPS")
-    done = expect(run("check", kernel, "--sweep", "STEPS=2,8", "--schedule", "random", "--seed", "3"), 1, "random schedule")
+    done = expect(run("check", kernel, "--sweep", "STEPS=2,8", "--schedule", "random", "--seed", "3"), 1,
+                  "random schedule")
     assert "-D STEPS=8 --schedule random --timing lazy --seed 3\n" in done.stdout, done.stdout
     locks = write(f"{folder}/locks.grout", "const G = 2\n" + verdicts.LOCKS.replace("g = 8", "g = G"))
-    done = expect(run("check", locks, "--sweep", "G=1,2", "--explore", "--input", "lock=zeros", cwd=folder), 0, "@k: clean")
+    done = expect(run("check", locks, "--sweep", "G=1,2", "--explore", "--input", "lock=zeros", cwd=folder), 0,
+                  "@k: clean")
     assert "  holds for every schedule of these 2 launches with these inputs" in done.stdout, done.stdout
     # A schedule of each size: none takes the file of another.
     lost = verdicts.LOCKS.replace("g = 8", "g = G").replace("%y[%g], %g", "%y[%g + 8 * %late], %g").replace(

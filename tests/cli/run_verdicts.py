@@ -5,6 +5,7 @@ usage: run_verdicts.py --grout PATH [TEST...]     every test by default
 import argparse
 import json
 import os
+import pathlib
 import resource
 import subprocess
 import sys
@@ -221,7 +222,8 @@ def test_all_findings_count(folder):
     kernel = write(f"{folder}/k.grout", f"kernel @k({outputs}) threads(wg = 2) {{\n{RACE}}}\n")
     for options in ([], ["--max-findings", "1"]):
         done = expect(run("check", kernel, *options), 1, "[smem-race]")
-        assert done.stdout.index("[smem-race]") < (done.stdout + "[output-not-written]").index("[output-not-written]"), done.stdout
+        assert done.stdout.index("[smem-race]") < (done.stdout +
+                                                   "[output-not-written]").index("[output-not-written]"), done.stdout
         expect(done, 1, "@k: error, 1 error, 30 warnings, ")
         report = json.loads(run("check", kernel, *options, "--format", "json").stdout)
         assert report["verdict"] == "error" and report["findings"][0]["code"] == "smem-race", report["verdict"]
@@ -302,7 +304,7 @@ def test_outputs_spare_inputs(folder):
     expect(run("check", kernel, "--format", "json", "-q"), 0)
     base = write(f"{folder}/base.json", run("check", kernel, "--format", "json").stdout)
     quiet = write(f"{folder}/quiet", "# none\n")
-    before = {name: open(f"{folder}/{name}", "rb").read() for name in os.listdir(folder) if name != "here"}
+    before = {name: pathlib.Path(f"{folder}/{name}").read_bytes() for name in os.listdir(folder) if name != "here"}
     given = ["--input", f"x={npy('a')}"]
     cases = [
         ["emit", kernel, "-o", kernel],
@@ -316,14 +318,16 @@ def test_outputs_spare_inputs(folder):
         ["check", kernel, *given, "--save-schedule", npy("hard")],
         ["check", kernel, "--output", f"y={npy('new')}", "--save-schedule", npy("new")],
         ["check", kernel, "--expect-output", f"y={npy('a')}", "--save-schedule", npy("soft")],
-    ] + [["run", kernel, *given, "--output", f"y={npy(name)}"] for name in ("a", "hard", "soft", "../" + os.path.basename(
+    ] + [["run", kernel, *given, "--output", f"y={npy(name)}"]
+         for name in ("a", "hard", "soft", "../" + os.path.basename(
         folder) + "/a", "here/a")]
     for case in cases:
         expect(run(*case), 2, "", "would overwrite")
-        after = {name: open(f"{folder}/{name}", "rb").read() for name in os.listdir(folder) if name != "here"}
+        after = {name: pathlib.Path(f"{folder}/{name}").read_bytes() for name in os.listdir(folder) if name != "here"}
         assert after == before, case
     # The name that a schedule gets by itself: KERNEL.schedule, here a link to the kernel.
-    racy = write(f"{folder}/racy.grout", LOCKS.replace("g = 8", "g = 2").replace("%y[%g], %g", "%y[%g + 8 * %late], %g").replace(
+    racy = write(f"{folder}/racy.grout",
+                 LOCKS.replace("g = 8", "g = 2").replace("%y[%g], %g", "%y[%g + 8 * %late], %g").replace(
         "  store", "  %late = cast (and (eq %g, 0), (eq %old, 1)) : i32\n  store"))
     os.symlink("racy.grout", f"{folder}/k.schedule")
     done = run("check", racy, "--explore", "--input", "lock=zeros", cwd=folder)
@@ -354,11 +358,11 @@ def test_odd_files(folder):
         done = subprocess.run(f"cat | {grout} run {kernel} --input x={folder}/pipe.npy --output y={folder}/b.npy",
                               shell=True, stdin=array, capture_output=True, text=True, timeout=SECONDS, check=False)
     expect(done, 0)
-    assert open(f"{folder}/b.npy", "rb").read() == open(f"{folder}/a.npy", "rb").read()
+    assert pathlib.Path(f"{folder}/b.npy").read_bytes() == pathlib.Path(f"{folder}/a.npy").read_bytes()
     # A limit on the size of files.
     large = write(f"{folder}/large.grout", KERNEL.replace("N = 4", "N = 4096"))
-    done = subprocess.run(f"ulimit -f 1; {grout} run {large} --output y={folder}/c.npy", shell=True, capture_output=True,
-                          text=True, timeout=SECONDS, check=False)
+    done = subprocess.run(f"ulimit -f 1; {grout} run {large} --output y={folder}/c.npy", shell=True,
+                          capture_output=True, text=True, timeout=SECONDS, check=False)
     expect(done, 2, "", "[file-unwritable]")
     assert not [name for name in os.listdir(folder) if name.startswith("c.npy")], os.listdir(folder)
 
@@ -398,13 +402,15 @@ def test_used_once(folder):
     # Each turn has its own place; one copy in a loop that went round.
     own = write(f"{folder}/own.grout", SLOTS.replace("STAGES = 4", "STAGES = STEPS").replace("%i % STAGES", "%i"))
     assert "not reached" not in expect(run("check", own), 0, "@k: clean").stdout
-    first = write(f"{folder}/first.grout", SLOTS.replace("    async_copy %x[%i], %s[%i % STAGES]\n", """    if (eq %i, 0) {
+    first = write(f"{folder}/first.grout", SLOTS.replace("    async_copy %x[%i], %s[%i % STAGES]\n", """\
+    if (eq %i, 0) {
       async_copy %x[0], %s[0]
     }
 """).replace("[%i % STAGES]", "[0]"))
     assert "not reached" not in expect(run("check", first), 0, "@k: clean").stdout
     # Several CTAs: each has its own SMEM, and one that fills a slot again is enough.
-    grid = SLOTS.replace("128])\n{", "128]) grid(c = 2)\n{\n  %c = axis_index c").replace("in 0..STEPS", "in %c..STEPS step 2")
+    grid = SLOTS.replace("128])\n{",
+                         "128]) grid(c = 2)\n{\n  %c = axis_index c").replace("in 0..STEPS", "in %c..STEPS step 2")
     expect(run("check", write(f"{folder}/grid.grout", grid)), 0, "  not reached: %s never filled again\n")
     turn = write(f"{folder}/turn.grout", TURN)
     for words in schedules:
@@ -425,7 +431,8 @@ def test_proposals(folder):
     expect(run("check", pair), 0, f"  to reach more: grout check {pair} -D N=5 -D M=4\n")
     assert "not reached" not in expect(run("check", pair, "-D", "N=5", "-D", "M=4"), 0).stdout
     either = write(f"{folder}/either.grout", EITHER)
-    done = expect(run("check", either), 0, f"  not reached: line 6\n  to reach more: grout check {either} --sweep N=4,5\n")
+    done = expect(run("check", either), 0,
+                  f"  not reached: line 6\n  to reach more: grout check {either} --sweep N=4,5\n")
     assert "not reached" not in expect(run("check", either, "--sweep", "N=4,5"), 0).stdout, done.stdout
     # After a sweep: its sizes and another one.
     expect(run("check", either, "--sweep", "N=4,6"), 0, f"  to reach more: grout check {either} --sweep N=4,6,7\n")
@@ -474,8 +481,10 @@ def test_mutants_beyond_reach(folder):
 
 
 def test_causes_first(folder):
-    """What follows from a finding stands under it, in each format; it is a finding of its own where its cause is off."""
-    kernel = write(f"{folder}/k.grout", open(f"{ROOT}/kernels/bugs/add_tma_one_arrival.grout").read())
+    """What follows from a finding stands under it, in each format; it is a finding of its own where its cause is
+    off."""
+    kernel = write(f"{folder}/k.grout",
+                   pathlib.Path(f"{ROOT}/kernels/bugs/add_tma_one_arrival.grout").read_text(encoding="utf-8"))
     report = json.loads(run("check", kernel, "--format", "json").stdout)
     first, *others = report["findings"]
     assert first["code"] == "barrier-overrun" and "follows_from" not in first, first
@@ -485,7 +494,8 @@ def test_causes_first(folder):
     assert {r["properties"]["followsFrom"] for r in results[1:]} == {first["identity"]}, results
     text = run("check", kernel).stdout
     assert text.count(": error: ") == 1 and text.count("what follows from it: ") == 1, text
-    assert run("check", kernel, "-v").stdout.count(": error: ") == sum(f["severity"] == "error" for f in report["findings"])
+    assert run("check", kernel,
+               "-v").stdout.count(": error: ") == sum(f["severity"] == "error" for f in report["findings"])
     text = run("check", kernel, "--severity", "barrier-overrun=off").stdout
     assert ": error: " in text and "[async-not-awaited]" in text, text
 
@@ -522,10 +532,11 @@ def test_list_replayed(folder):
     """The schedule of a list names its launches, and shows again what only one of them shows."""
     path = f"{ROOT}/tests/behaviour/launches/explored_value.grout"
     kernel = write(f"{folder}/list.grout", "".join(
-        line for line in open(path, encoding="utf-8") if not line.startswith("//")))
+        line for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
+        if not line.startswith("//")))
     expect(run("check", kernel), 0, "launch 1 has left to the schedule")
     expect(run("check", kernel, "--explore", cwd=folder), 1, "[out-of-bounds]")
-    text = open(f"{folder}/c.schedule", encoding="utf-8").read()
+    text = pathlib.Path(f"{folder}/c.schedule").read_text(encoding="utf-8")
     assert "\nlaunch 1\nactors" in text and "kernel" not in text, text
     expect(run("check", kernel, "--replay", f"{folder}/c.schedule"), 1, "[out-of-bounds]")
     write(f"{folder}/bad.schedule", "grout-schedule 1\nlaunch 65\nactors 0\n")

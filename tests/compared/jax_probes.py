@@ -2,8 +2,8 @@
 
 usage: jax_probes.py [NAME...]
 
-Needs jax[cpu]==0.10.2 and absl-py, those of Blackwell (mma_..) 0.11.2 on Python 3.12; not a test. Without names all that the
-version can run. Prints what the race detector says of each. A kernel
+Needs jax[cpu]==0.10.2 and absl-py, those of Blackwell (mma_..) 0.11.2 on Python 3.12; not a test. Without names all
+that the version can run. Prints what the race detector says of each. A kernel
 that does not end within 30 s is ended. Each kernel runs twice: with one simulated TMA thread, the
 default, and with four.
 
@@ -177,7 +177,8 @@ SUMS = plgpu.TMEM((2 * N, N), jnp.float32)
 MMA_PROBES = {
     "mma_two_accumulators": (mma_two_accumulators, [*OPERANDS, FULL, DONE, SUMS, SUMS], {}),
     "mma_handed_on": (mma_handed_on, [*OPERANDS, FULL, DONE, BARRIER, SUMS], TWO),
-    "mma_publishes_store": (mma_publishes_store, [*OPERANDS, plgpu.SMEM((2 * N, N), jnp.float32), FULL, DONE, SUMS], TWO),
+    "mma_publishes_store": (mma_publishes_store, [*OPERANDS, plgpu.SMEM((2 * N, N), jnp.float32), FULL, DONE, SUMS],
+                            TWO),
     "mma_refill": (mma_refill, [*OPERANDS, FULL, BARRIER, DONE, SUMS], {}),
     "mma_thread_then_warp": (mma_thread_then_warp, [*OPERANDS, FULL, DONE, DONE, SUMS], {}),
 }

@@ -33,9 +33,9 @@ TESTS = os.path.dirname(HERE)
 sys.path.insert(0, TESTS)
 sys.path.insert(0, os.path.join(TESTS, "certificates"))
 
-import certificates  # noqa: E402
-import run_golden  # noqa: E402
-import running  # noqa: E402
+import certificates
+import run_golden
+import running
 
 # The numbers that tests/random/CMakeLists.txt and tests/certificates run without the label slow.
 RANDOM = (("table", 1, 300, 1), ("values", 1, 400, 1), ("copies", 1, 200, 1), ("wgmma", 1, 150, 1),
@@ -48,7 +48,8 @@ CERTIFICATES = range(1, 1001)
 RUN, CUDA, DRAWN = "run", "cuda", "drawn"
 WHERE = {
     RUN: ("no golden runs it", "write tests/ops/ for it, or add it to a kernel in tests/golden/run/"),
-    CUDA: ("no golden holds its CUDA text", "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/data/"),
+    CUDA: ("no golden holds its CUDA text",
+           "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/data/"),
     DRAWN: ("no generator draws it", "write tests/ops/ for it, or draw it in tests/random/ or tests/certificates/"),
 }
 # (way, kind, name): why not. One that is no longer needed fails the test.
@@ -183,7 +184,8 @@ def main():
     if arguments.verbose:
         for kind, name in wanted:
             for way, places in used.items():
-                print(f"{describe(kind, name)}, {way}:", " ".join(os.path.basename(path) for path in places[kind, name]))
+                print(f"{describe(kind, name)}, {way}:",
+                      " ".join(os.path.basename(path) for path in places[kind, name]))
     lines = list_holes(wanted, used)
     print("\n".join(lines + [""]), end="")
     kinds = collections.Counter(kind for kind, _ in wanted)

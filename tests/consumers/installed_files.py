@@ -71,7 +71,8 @@ def main():
     prefix = os.path.abspath(sys.argv[1])
 
     def run(*words):
-        done = subprocess.run([f"{prefix}/bin/grout", *words], capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run([f"{prefix}/bin/grout", *words], capture_output=True, text=True, timeout=SECONDS,
+                              check=False)
         assert done.returncode == 0, f"grout {' '.join(words)}: exit code {done.returncode}: {done.stderr}"
         return done.stdout
 

@@ -11,7 +11,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 # Bugs with paths and edits, a kernel that is right, a file that is none.
 FILES = [*sorted(glob.glob("kernels/bugs/*.grout", root_dir=ROOT))[::25], "kernels/add_one.grout",

@@ -4,9 +4,11 @@ same. Holds every line of coverage.def to what it promises, and writes docs/cove
 - a kernel of state YES has the words of its line, checks clean, and compiles to a cubin (--cubin);
 - what its GPU column says stands in docs/gpu_results.md, in a section whose machine is that GPU;
 - no line is OPEN: what is missing is LATER, and says what it belongs to;
-- a kernel of state CHECKED has the words of its line, checks clean, and compiles for sm_100a unless its note says otherwise; there is no GPU of it here;
+- a kernel of state CHECKED has the words of its line, checks clean, and compiles for sm_100a unless its note says
+otherwise; there is no GPU of it here;
 - a name of state BLACKWELL is refused, with the reason;
-- every tested line has CUDA for sm_100a: from its kernel, or from another one that says the words, unless one of them is
+- every tested line has CUDA for sm_100a: from its kernel, or from another one that says the words, unless one of them
+is
   of Hopper alone; the page says which;
 - docs/coverage.md is as it would be written.
 
@@ -32,7 +34,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -82,7 +84,8 @@ def read(path):
 def read_rows():
     text = read(os.path.join(HERE, "coverage.def")).partition("// clang-format off\n")[2]
     string = r'"(?:[^"\\]|\\.)*"'
-    line = re.compile(rf"GROUT_COVERAGE\((\w+), ({string}), (\w+), ({string}), ({string}),\s*({string}), (\w+), ({string})\)\n")
+    line = re.compile(rf"GROUT_COVERAGE\((\w+), ({string}), (\w+), ({string}), ({string}),\s*({string}), (\w+), "
+                      rf"({string})\)\n")
     rows, end = [], 0
     for match in line.finditer(text):
         if text[end:match.start()].strip():
@@ -201,8 +204,8 @@ def check_clean(grout, rows):
                 yield next(row for row in rows if row.test == test), f"{test} does not check clean: {wrong}"
 
 
-# tests/unit/gpu_backend/check_emit_compile.c and check_emit_tensor.c (kernels/ in unit/emit_tensor_whole) compile every kernel
-# of these, and each that an op comes with; those of tests/differential for Blackwell nobody.
+# tests/unit/gpu_backend/check_emit_compile.c and check_emit_tensor.c (kernels/ in unit/emit_tensor_whole) compile every
+# kernel of these, and each that an op comes with; those of tests/differential for Blackwell nobody.
 COMPILED = ("kernels", "tests/differential", "tests/ops")
 
 
@@ -230,8 +233,10 @@ def get_key(row):
 
 def list_hopper_words():
     """Operations and memories that only Hopper has."""
-    operations = re.findall(r"^GROUT_HARDWARE\((\w+),\s+HOPPER", read(os.path.join(ROOT, "include/grout/ops.def")), re.M)
-    spaces = re.findall(r'^GROUT_SPACE\(\w+,\s+"(\w+)".*\bHOPPER,$', read(os.path.join(ROOT, "include/grout/spaces.def")), re.M)
+    operations = re.findall(r"^GROUT_HARDWARE\((\w+),\s+HOPPER", read(os.path.join(ROOT, "include/grout/ops.def")),
+                            re.M)
+    spaces = re.findall(r'^GROUT_SPACE\(\w+,\s+"(\w+)".*\bHOPPER,$',
+                        read(os.path.join(ROOT, "include/grout/spaces.def")), re.M)
     return {operation.lower() for operation in operations} | set(spaces)
 
 
@@ -257,7 +262,8 @@ def emit_for_blackwell(grout, test, form):
 
 
 def list_other_kernels(hopper):
-    """FILE@KERNEL and text of every kernel that a test compiles and that says no word of Hopper, those for sm_100a first."""
+    """FILE@KERNEL and text of every kernel that a test compiles and that says no word of Hopper, those for sm_100a
+    first."""
     kernels = []
     for folder in (*COMPILED, "tests/coverage"):
         for path in sorted(os.listdir(os.path.join(ROOT, folder))):
@@ -322,7 +328,8 @@ def print_page(rows, blackwell):
     for surface, (title, sections) in SURFACES.items():
         lines += ["", f"## {title}"]
         for section, heading in sections.items():
-            lines += ["", f"### {heading}", "", "| name | | in grout | GPU | sm_100a | remark |", "|---|---|---|---|---|---|"]
+            lines += ["", f"### {heading}", "", "| name | | in grout | GPU | sm_100a | remark |",
+                      "|---|---|---|---|---|---|"]
             for row in rows:
                 if (row.surface, row.section) == (surface, section):
                     lines.append(print_row(row, blackwell.get(get_key(row), ("", ""))[0]))
@@ -394,7 +401,8 @@ def main():
         wrong = list(check_cubins(arguments.grout, rows))
     else:
         wrong = list(check_columns(rows, list_machines()))
-        wrong += list(check_blackwell(rows, blackwell)) + list(check_page(rows, blackwell)) + list(check_refused(arguments.grout, rows))
+        wrong += list(check_blackwell(rows, blackwell)) + list(check_page(rows, blackwell))
+        wrong += list(check_refused(arguments.grout, rows))
         wrong += list(check_clean(arguments.grout, rows)) if not wrong else []
     for row, what in wrong:
         print(f"{row.surface} {row.section} {row.name}: {what}".strip())

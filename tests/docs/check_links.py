@@ -27,7 +27,8 @@ TICKED = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"`(\w+)`")
 SOURCES = (".c", ".h", ".def", ".cuh", ".py", ".cpp")
 # Top folders whose paths are looked for between backticks.
-TOPS = "base|bench|binding|cli|cmake|deps|docs|editors|explore|gpu_backend|include|interp|ir|kernels|lowering|observe|python|race_checker|tests|tools"
+TOPS = "base|bench|binding|cli|cmake|deps|docs|editors|explore|gpu_backend|include|interp|ir|kernels|lowering|" \
+    "observe|python|race_checker|tests|tools"
 PATH = re.compile(rf"(?:{TOPS})/[\w./*-]*[\w*](?:\.\w+)|(?:{TOPS})/(?:[\w-]+/)*")
 
 

@@ -1,14 +1,16 @@
-"""Holds facts.def, by which the checker and the emitter judge, to the rules of its own that the search for races in PTX has.
+"""Holds facts.def, by which the checker and the emitter judge, to the rules of its own that the search for races in PTX
+has.
 
 usage: compare_facts.py --grout PATH [--keep FOLDER] [--interleavings N] FILE...
 
-For each line of facts.def, and each edge that may carry it, a program is written: one thread does it, tells another one,
-and that one does what is wrong if it does not know. The checker finds something, and the search in PTX a race, where the
-line says that the edge does not carry it, and nowhere else. The litmus programs FILE.. are compared too: either both find
-something, or neither does. Each word of the table is held by a program: with another one, an answer would be wrong.
+For each line of facts.def, and each edge that may carry it, a program is written: one thread does it, tells another
+one, and that one does what is wrong if it does not know. The checker finds something, and the search in PTX a race,
+where the line says that the edge does not carry it, and nowhere else. The litmus programs FILE.. are compared too:
+either both find something, or neither does. Each word of the table is held by a program: with another one, an answer
+would be wrong.
 
-The search is of the PTX that grout emits. Where that is stronger than the text, and the two differ for that reason, a table
-below says so. Needs NVRTC; without it the test is skipped (exit code 77).
+The search is of the PTX that grout emits. Where that is stronger than the text, and the two differ for that reason, a
+table below says so. Needs NVRTC; without it the test is skipped (exit code 77).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,7 +24,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include", "grout-internal", "facts.def")
@@ -31,26 +33,30 @@ SKIPPED = 77
 
 # ---- where the two differ, and why
 
-# In a kernel with engines a relaxed arrival is emitted as a release for the CTA, so that it tells what engines are done with.
-# PTX then carries memory within the CTA, which the language does not promise.
+# In a kernel with engines a relaxed arrival is emitted as a release for the CTA, so that it tells what engines are done
+# with. PTX then carries memory within the CTA, which the language does not promise.
 EMITTED_STRONGER = {("LAUNCH ENGINE WRITE", "own relaxed")}
 
 # ---- a program for each fact and edge
 
-# By fact: the parameters, what stands before, what one thread does, and what the other does. {at} is the memory of the first
-# one as the other names it, {all} the multicast that reaches both, {filler} who fills, {counter} who says how many bytes come.
+# By fact: the parameters, what stands before, what one thread does, and what the other does. {at} is the memory of the
+# first one as the other names it, {all} the multicast that reaches both, {filler} who fills, {counter} who says how
+# many bytes come.
 OUT = "%y: out gmem f32[64]"
 IN_AND_OUT = "%x: in gmem f32[64], " + OUT
 BOTH_AND_OUT = "%g: inout gmem f32[64] init(ints), " + OUT
 SET = "(broadcast 2.0 : f32[64])"
 PROGRAMS = {
-    "CTA THREAD READ": (OUT, f"if %is_first {{ store %s, {SET} }}; {{meet}}", "store %y, (load %s)", f"store %s{{at}}, {SET}"),
+    "CTA THREAD READ": (OUT, f"if %is_first {{ store %s, {SET} }}; {{meet}}", "store %y, (load %s)",
+                        f"store %s{{at}}, {SET}"),
     "CTA THREAD WRITE": (OUT, "", f"store %s, {SET}", "store %y, (load %s{at})"),
-    "CTA ENGINE READ": (IN_AND_OUT, "if {counter} { mbarrier_expect %full, 256 }; if {filler} { copy_gmem_to_smem %x, %s, %full{all} }; "
-                        "mbarrier_wait %full, 0; if {counter} { mbarrier_expect %full, 256 }; {meet}",
+    "CTA ENGINE READ": (IN_AND_OUT, ("if {counter} { mbarrier_expect %full, 256 }; if {filler} { copy_gmem_to_smem %x, "
+                                     "%s, %full{all} }; "
+                        "mbarrier_wait %full, 0; if {counter} { mbarrier_expect %full, 256 }; {meet}"),
                         "copy_smem_to_gmem %s, %y; wait_smem_to_gmem 0 read_only",
                         "copy_gmem_to_smem %x, %s, %full{all}"),
-    "CTA ENGINE WRITE": (IN_AND_OUT, "", "mbarrier_expect %full, 256; copy_gmem_to_smem %x, %s, %full; mbarrier_wait %full, 0",
+    "CTA ENGINE WRITE": (IN_AND_OUT, "",
+                         "mbarrier_expect %full, 256; copy_gmem_to_smem %x, %s, %full; mbarrier_wait %full, 0",
                          "store %y, (load %s{at})"),
     "LAUNCH THREAD READ": (BOTH_AND_OUT, "", "store %y, (load %g)", f"store %g, {SET}"),
     "LAUNCH THREAD WRITE": (BOTH_AND_OUT, "", f"store %g, {SET}", "store %y, (load %g)"),
@@ -58,10 +64,12 @@ PROGRAMS = {
                            "mbarrier_expect %full, 256; copy_gmem_to_smem %g, %s, %full; mbarrier_wait %full, 0",
                            f"store %g, {SET}"),
     "LAUNCH ENGINE WRITE": (BOTH_AND_OUT, "",
-                            f"store %s, {SET}; commit_smem; copy_smem_to_gmem %s, %g; wait_smem_to_gmem 0", "store %y, (load %g)"),
+                            f"store %s, {SET}; commit_smem; copy_smem_to_gmem %s, %g; wait_smem_to_gmem 0",
+                            "store %y, (load %g)"),
 }
 OF_OWN = {"at": "", "all": "", "filler": "%is_first", "counter": "%is_first", "meet": "block_barrier"}
-OF_PEER = {"at": ".cluster(1)", "all": " multicast(cx)", "filler": "%is_other", "counter": "true", "meet": "cluster_barrier"}
+OF_PEER = {"at": ".cluster(1)", "all": " multicast(cx)", "filler": "%is_other", "counter": "true",
+           "meet": "cluster_barrier"}
 
 # The same of what an MMA of a pair writes in both CTAs, of which the leader alone hears: by edges to the other CTA.
 OF_A_PAIR = "CTA ENGINE WRITE (by an MMA of a pair)"
@@ -227,7 +235,8 @@ def main():
         answers = dict(zip([program[:2] for program in programs],
                            pool.map(lambda program: run(" ".join(program[:2]), program[2]), programs)))
         names = [os.path.basename(path)[:-len(".grout")] for path in arguments.litmus]
-        others = dict(zip(names, pool.map(lambda path: run(os.path.basename(path), read_litmus(path)), arguments.litmus)))
+        others = dict(zip(names, pool.map(lambda path: run(os.path.basename(path), read_litmus(path)),
+                                          arguments.litmus)))
     texts = [answer[3] for answer in (*answers.values(), *others.values())]
     if any("[nvrtc-missing]" in text for text in texts):
         print("without NVRTC there is nothing to compare")
@@ -236,7 +245,8 @@ def main():
     for name, answer in others.items():
         faults.append(judge(name, answer, bool(answer[0]), bool(answer[0])))
     faults = [fault for fault in faults if fault]
-    print("\n".join([*faults, f"{len(answers)} programs of {len(facts)} facts, {len(others)} of litmus, {len(faults)} faults"]))
+    print("\n".join([*faults,
+                     f"{len(answers)} programs of {len(facts)} facts, {len(others)} of litmus, {len(faults)} faults"]))
     return len(faults) > 0
 
 

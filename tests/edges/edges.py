@@ -23,7 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -106,7 +106,8 @@ def check_file(grout, path, lines):
         file.write(narrow(read(path), lines))
         file.flush()
         done = call(grout, "check", "-q", file.name)
-    return "" if done.returncode == 0 else f"{path}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-1000:]}"
+    return "" if done.returncode == 0 \
+        else f"{path}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-1000:]}"
 
 
 def main():

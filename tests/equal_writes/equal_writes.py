@@ -3,16 +3,18 @@
 usage: equal_writes.py --grout PATH [--ptx INTERLEAVINGS] [FIRST COUNT]
 
 A drawn kernel has CTAs and threads that write boxes of an array in GMEM, and of one in SMEM that nobody reads: by plain
-stores, masked ones, TMA and cp.async, in rounds with a block_barrier between; in some kernels, columns of tensor memory, too. What is written is a number of the place,
-of the actor, of the input, or all of these but for one element. The oracle knows no clocks: two writes are in order if one CTA
+stores, masked ones, TMA and cp.async, in rounds with a block_barrier between; in some kernels, columns of tensor
+memory, too. What is written is a number of the place, of the actor, of the input, or all of these but for one element.
+The oracle knows no clocks: two writes are in order if one CTA
 makes them, in different rounds or in one thread. It compares element by element what the two leave, the input as
 symbols: two elements of it are equal if they are the same one.
 
 A pair of lines has to be found, as a warning if each two writes of the lines leave the same and as an error if
-one does not. Where a later write, in order with one of the two, has taken its bytes, the checker may meet the pair or not.
+one does not. Where a later write, in order with one of the two, has taken its bytes, the checker may meet the pair or
+not.
 
-With --ptx the search for races in the PTX that the kernel becomes has to say the same of the kernel as a whole, in so many
-interleavings. That needs NVRTC: 77 without it.
+With --ptx the search for races in the PTX that the kernel becomes has to say the same of the kernel as a whole, in so
+many interleavings. That needs NVRTC: 77 without it.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -44,7 +46,8 @@ class Op:
         self.only = rng.choice([None, None, rng.randrange(kernel.threads)])  # a thread
         self.height = rng.choice([4, 8])
         self.row = [rng.choice([0, 0, 4, 8]), rng.choice([0, 0, 0, 4]), rng.choice([0, 0, 0, 4])]  # and by wg, by g
-        self.left, self.width = (0, COLUMNS) if self.how in ("tma", "cp") else rng.choice([(0, 32), (0, 16), (8, 16), (16, 16)])
+        self.left, self.width = (0, COLUMNS) if self.how in ("tma", "cp") \
+            else rng.choice([(0, 32), (0, 16), (8, 16), (16, 16)])
         kinds = ["place", "place", "number", "actor", "spot", "input", "by actor", "part"]
         kinds += ["undefined"] if self.space == "s" and self.how == "store" else []
         self.kind = "input" if self.how == "cp" or (self.how == "tma" and self.space == "s") else rng.choice(kinds)
@@ -103,7 +106,8 @@ class Op:
             yield "barrier_wait %full[%w]"
             return
         if self.kind in ("place", "spot"):
-            yield "%%i%d = mul (add (iota dim(0) : i32%s), (broadcast %%r%d : i32%s)), %d" % (n, shape, n, shape, COLUMNS)
+            yield "%%i%d = mul (add (iota dim(0) : i32%s), (broadcast %%r%d : i32%s)), %d" % (n, shape, n, shape,
+                                                                                              COLUMNS)
             yield "%%p%d = add %%i%d, (add (iota dim(1) : i32%s), %d)" % (n, n, shape, self.left)
         if self.kind == "spot":
             yield "%%h%d = eq (iota dim(1) : i32%s), %d" % (n, shape, self.spot)
@@ -112,7 +116,8 @@ class Op:
         made = {"place": "%%p%d" % n, "spot": "%%q%d" % n, "actor": "(broadcast %%a%d : i32%s)" % (n, shape),
                 "number": "(broadcast %d : i32%s)" % (self.value, shape)}
         if self.kind in made:
-            yield "%%v%d = %s" % (n, "add %s, 0" % made[self.kind] if dtype == "i32" else "cast %s : f32" % made[self.kind])
+            yield "%%v%d = %s" % (n, "add %s, 0" % made[self.kind] if dtype == "i32"
+                                  else "cast %s : f32" % made[self.kind])
         elif self.kind == "undefined":
             yield "%%v%d = load %%never%s" % (n, box)
         elif self.kind == "part":  # 0 of whole numbers that are small
@@ -156,9 +161,11 @@ class Kernel:
     def _write(self):
         d = self.dtype
         lines = ["kernel @k(%%x: in gmem %s[%d, %d], %%y: out gmem %s[%d, %d]) grid(c = %d) threads(t = %d)%s" % (
-            d, ROWS + 8, COLUMNS, d, ROWS, COLUMNS, self.ctas, self.threads, ' attr arch = "sm_100a"' * self.uses_tensor), "{",
+            d, ROWS + 8, COLUMNS, d, ROWS, COLUMNS, self.ctas, self.threads,
+            ' attr arch = "sm_100a"' * self.uses_tensor), "{",
             *["  scratch %%t : tmem %s[%d, %d]" % (d, LANES, COLUMNS)] * self.uses_tensor,
-            "  scratch %%s : smem %s[%d, %d]" % (d, ROWS, COLUMNS), "  scratch %%never : smem %s[%d, %d]" % (d, ROWS, COLUMNS),
+            "  scratch %%s : smem %s[%d, %d]" % (d, ROWS, COLUMNS),
+            "  scratch %%never : smem %s[%d, %d]" % (d, ROWS, COLUMNS),
             "  scratch %%b : smem %s[%d, 8, %d]" % (d, self.threads, COLUMNS),
             "  scratch %%full : barrier[%d] arrivals(1)" % self.threads,
             "  %g = axis_index c", "  %w = axis_index t"]
@@ -194,7 +201,8 @@ class Kernel:
         """By pair of lines: (classes of its pairs: equal or not, whether each of them must be seen)."""
         writes, found = list(self.writes()), {}
         in_order = lambda a, b: a[2][0] == b[2][0] and (a[1].round != b[1].round or a[2] == b[2])
-        hidden = lambda a, bytes_: any(b is not a and b[0] == a[0] and in_order(a, b) and bytes_ & b[3].keys() for b in writes)
+        hidden = lambda a, bytes_: any(b is not a and b[0] == a[0] and in_order(a, b) and bytes_ & b[3].keys()
+                                       for b in writes)
         for i, a in enumerate(writes):
             for b in writes[:i]:
                 both = a[3].keys() & b[3].keys()
@@ -213,16 +221,19 @@ class NoNvrtc(Exception):
 
 def check_ptx(grout, seed, kernel, path, options, interleavings):
     """What is wrong with what the search in PTX says of a kernel; None: nothing."""
-    done = subprocess.run([grout, "run", "--device", "ptx", "--check", "--interleavings", str(interleavings), *options, path],
-                          capture_output=True, text=True, timeout=300)
+    done = subprocess.run([grout, "run", "--device", "ptx", "--check", "--interleavings", str(interleavings), *options,
+                           path],
+                          capture_output=True, text=True, timeout=300, check=False)
     text = done.stdout + done.stderr
     if "[nvrtc-missing]" in text:
         raise NoNvrtc
     said = next((word for word in ("ptx-race", "ptx-fault", "same-value-race") if f"[{word}]" in text), "nothing")
     classes = [(all(equal), is_strict) for equal, is_strict in kernel.judge().values()]
-    allowed = {"ptx-race"} if (False, True) in classes else {"same-value-race"} if (True, True) in classes else {"nothing"}
-    if not (False, True) in classes:  # what a pair that may not be met adds
-        allowed |= {"ptx-race"} if (False, False) in classes else {"same-value-race"} if (True, False) in classes else set()
+    allowed = {"ptx-race"} if (False, True) in classes else {"same-value-race"} if (True, True) in classes \
+        else {"nothing"}
+    if (False, True) not in classes:  # what a pair that may not be met adds
+        allowed |= {"ptx-race"} if (False, False) in classes else {"same-value-race"} if (True, False) in classes \
+            else set()
     if said in allowed or said == "ptx-fault":  # a value that nothing has set
         return None
     return "%d: the search in PTX says %s, the oracle %s\n%s\n%s" % (seed, said, sorted(allowed), text, kernel.text)
@@ -238,7 +249,7 @@ def check(grout, seed, folder, interleavings):
     if seed % 2:  # what is equal does not depend on the schedule
         options += ["--schedule", "random", "--timing", "random", "--seed", str(seed)]
     done = subprocess.run([grout, "check", "--format", "json", "--max-findings", "1000", *options, path],
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=300, check=False)
     try:
         report = json.loads(done.stdout)
     except ValueError:
@@ -274,7 +285,8 @@ def main():
     first, count = args.range
     total, bad = {True: 0, False: 0}, 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for wrong, counts in pool.map(lambda seed: check(args.grout, seed, folder, args.ptx), range(first, first + count)):
+        for wrong, counts in pool.map(lambda seed: check(args.grout, seed, folder, args.ptx),
+                                      range(first, first + count)):
             if wrong:
                 bad += 1
                 print(wrong if bad <= 3 else wrong.split("\n")[0])

@@ -55,7 +55,8 @@ def main():
     for library in sys.argv[1:]:
         symbols = list_symbols(library)
         generated = {name for name in symbols if name.startswith("grout_build_")}
-        faults += [f"{library} exports {name}, which no header declares" for name in sorted(symbols - names - generated)]
+        faults += [f"{library} exports {name}, which no header declares"
+                   for name in sorted(symbols - names - generated)]
         faults += [f"{library} does not export {name}" for name in sorted(names - symbols)]
     for fault in faults:
         print(fault)

@@ -8,12 +8,12 @@ pair of loads, which any warp may suffer, lets them begin when the CTA is about 
 import sys
 
 import jax
-import jax.numpy as jnp
-from jax.experimental.pallas.ops.gpu import attention_mgpu
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.pallas.ops.gpu import attention_mgpu
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import llvm
-import numpy as np
 
 
 def spin(cycles):

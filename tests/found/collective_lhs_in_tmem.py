@@ -2,18 +2,18 @@
 """A product of two CTAs whose left matrix both store in tensor memory; they meet at a cluster barrier that does not
 order the tensor core, as in test_simple_collective_matmul of JAX.
 
-Needs JAX 0.10.2 or later with CUDA and a Blackwell GPU; nothing of grout. Each CTA stores, commits, and meets the other;
-then the leader multiplies with the rows of both. With orders_tensor_core=True the barrier has the two fences of tcgen05.
+Needs JAX 0.10.2 or later with CUDA and a Blackwell GPU; nothing of grout. Each CTA stores, commits, and meets the
+other; then the leader multiplies with the rows of both. With orders_tensor_core=True the barrier has the two fences of
+tcgen05.
 """
-import inspect
 import sys
 
 import jax
-import jax.numpy as jnp
-from jax import lax
 import jax.experimental.pallas as pl
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 M, N, K = 256, 64, 64
 INDEX = () if jax.__version_info__ >= (0, 11) else ((),)  # plgpu.load asked for one

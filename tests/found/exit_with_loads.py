@@ -8,11 +8,11 @@ the loads must have landed. No kernel whose loads are waited for can see another
 import sys
 
 import jax
-import jax.numpy as jnp
-from jax import lax
 import jax.experimental.pallas as pl
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 ROWS, COLUMNS, PART = 192, 256, 16  # 192 KiB of float32, so that one CTA fills an SM
 MINE, FOREIGN = 7.0, 1000.0

@@ -7,8 +7,8 @@ outputs in its loop. A sum that is carried from step to step has none.
 import sys
 
 import jax
-import jax.numpy as jnp
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
 import numpy as np
 
 ROWS, COLUMNS, TILES = 128, 64, 64

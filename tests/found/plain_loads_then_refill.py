@@ -9,8 +9,8 @@ loads. With commit_smem at its end it is right.
 import sys
 
 import jax
-import jax.numpy as jnp
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
 import numpy as np
 
 ROWS, COLUMNS, TILES, THREADS = 128, 64, 64, 2

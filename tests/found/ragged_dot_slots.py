@@ -7,13 +7,13 @@ for its wgmma before the end. Operands are -1, 0 and 1, so every product is exac
 import sys
 
 import jax
-from jax.experimental.pallas.ops.gpu import ragged_dot_mgpu
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.pallas.ops.gpu import ragged_dot_mgpu
 
 GROUPS = (300, 0, 500, 224)
-BLOCKS = ((64, 256, 16, 16), (64, 256, 32, 8), (64, 256, 64, 4), (64, 256, 64, 2), (128, 128, 16, 16), (128, 128, 32, 8),
-          (128, 128, 64, 4))
+BLOCKS = ((64, 256, 16, 16), (64, 256, 32, 8), (64, 256, 64, 4), (64, 256, 64, 2), (128, 128, 16, 16),
+          (128, 128, 32, 8), (128, 128, 64, 4))
 
 
 def product_of(block_m, block_n, block_k, slots):

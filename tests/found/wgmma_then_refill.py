@@ -9,11 +9,11 @@ that was read from a later tile shows. With wgmma_wait(1) after the second wgmma
 import sys
 
 import jax
-import jax.numpy as jnp
-from jax import lax
 import jax.experimental.pallas as pl
 import jax.experimental.pallas.mosaic_gpu as plgpu
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 M, N, K, SLOTS = 64, 256, 16, 16
 

@@ -59,7 +59,8 @@ class Elf:
         for _, kind, _, _, offset, size, link in self.sections:
             if kind in (SHT_SYMTAB, SHT_DYNSYM):
                 names = self.sections[link][4]
-                for name, info, _, section, address, _ in struct.iter_unpack("<IBBHQQ", self.data[offset:offset + size]):
+                for name, info, _, section, address, _ in struct.iter_unpack("<IBBHQQ",
+                                                                             self.data[offset:offset + size]):
                     yield self.text_at(names + name).split("@")[0], info & 15 == STT_FUNC, section != 0, address
 
 

@@ -5,12 +5,12 @@
 usage: ends.py --grout PATH [--short] [--every N] [--factor X] [ROW...]      ROW: a part of its name; all without one
 
 A row is a call whose input, made by large.py, keeps it in one phase. It has to end with the code and the words of
-docs/cli.md, "What ends a call", to say the phase, to use at most SECONDS more of a processor, and to leave what was in its
-folder and nothing else. Clocks of a busy machine mean little: a signal is sent when the process has used some time of a
-processor, and an end that comes before the phase, or after it, is tried again later, or sooner.
+docs/cli.md, "What ends a call", to say the phase, to use at most SECONDS more of a processor, and to leave what was in
+its folder and nothing else. Clocks of a busy machine mean little: a signal is sent when the process has used some time
+of a processor, and an end that comes before the phase, or after it, is tried again later, or sooner.
 
---short: one end of each row, in turn. --every: each N-th of the rows alone. --factor: a build with sanitizers may take X
-times as long.
+--short: one end of each row, in turn. --every: each N-th of the rows alone. --factor: a build with sanitizers may take
+X times as long.
 """
 import argparse
 import collections
@@ -32,14 +32,16 @@ from limit import SECONDS as PATIENCE
 SECONDS = 1.0
 TRIES = 9
 TICKS = os.sysconf("SC_CLK_TCK")
-READ, PARSED, BOUND, CHECKED = "'{}' was read", "the text was read", "sizes and types were worked out", "the rules were checked"
+READ, PARSED = "'{}' was read", "the text was read"
+BOUND, CHECKED = "sizes and types were worked out", "the rules were checked"
 RUN, WRITTEN = None, "'{}' was written"
 PHASES = [READ, PARSED, BOUND, CHECKED, RUN, WRITTEN]
 CODES = {"timeout": 3, "budget": 3, "INT": 130, "TERM": 143}
 
-# The words after 'grout'; {f}: the file of the maker, {p}: a pipe that nobody writes, {q}: one that nobody reads, {n}: a .npy
-# file of a gigabyte. The phase is what the message says; RUN: it says that the run ended. after: seconds of a processor to
-# begin with; 0: it waits, and uses none. ends: all, or those that are named. Files out.* are there before, and stay.
+# The words after 'grout'; {f}: the file of the maker, {p}: a pipe that nobody writes, {q}: one that nobody reads, {n}:
+# a .npy file of a gigabyte. The phase is what the message says; RUN: it says that the run ended. after: seconds of a
+# processor to begin with; 0: it waits, and uses none. ends: all, or those that are named. Files out.* are there before,
+# and stay.
 Row = collections.namedtuple("Row", "words maker phase after ends", defaults=(0.1, ("timeout", "INT", "TERM")))
 SIGNALS = ("INT", "TERM")
 NAMES = {"f": "k.grout", "p": "pipe", "n": "in.npy", "q": "out_pipe.npy"}
@@ -60,9 +62,10 @@ ROWS = (
     Row("check {f}", "kernels", RUN, 0.6),
     Row("check --format json {f}", "kernels", RUN, 0.6),
     *(Row(f"{command} {{f}}", "loop", RUN) for command in (
-        "check", "run", "check --format json", "check --format sarif", "check --threads 2", "check --html out.html", "fix --diff",
-        "check --expect", "check --sweep A=1,2", "check --schedule random", "run --output y=out.npy", "check --minimise",
-        "check --repeat 2", "check --timing random --seed 1", "check --expect --timing eager", "check --non-finite")),
+        "check", "run", "check --format json", "check --format sarif", "check --threads 2", "check --html out.html",
+        "fix --diff", "check --expect", "check --sweep A=1,2", "check --schedule random", "run --output y=out.npy",
+        "check --minimise", "check --repeat 2", "check --timing random --seed 1", "check --expect --timing eager",
+        "check --non-finite")),
     Row("run --device ptx {f}", "loop", RUN, 0.6),
     Row("run --device ptx --check {f}", "loop", RUN, 0.6),
     Row("check {f}", "ctas", RUN),
@@ -132,14 +135,16 @@ class Call:
         return self.row.words.format(**NAMES).split()
 
     def run(self, after):
-        """(exit code, seconds of a processor after the end, words on stdout, on stderr), and what is wrong in the folder."""
+        """(exit code, seconds of a processor after the end, words on stdout, on stderr), and what is wrong in the
+        folder."""
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             words = self.make_files(folder)
             before = look_at(folder)
             is_signal = self.end in SIGNALS
             if not is_signal:
                 words += [f"--{self.end}", f"{after:g}"]
-            process = subprocess.Popen([self.grout, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            process = subprocess.Popen([self.grout, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=err)
             sent = send(process, getattr(signal, f"SIG{self.end}"), after) if is_signal else after
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)

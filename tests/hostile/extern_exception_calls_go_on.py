@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A function of Python raises for the first of 4,096 elements: it is not called for the others."""
-import grout
 import numpy as np
+
+import grout
 
 KERNEL = """kernel @k(%x: in gmem f32[4096], %y: out gmem f32[4096])
 {

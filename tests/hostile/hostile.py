@@ -4,10 +4,10 @@
 
 usage: hostile.py --grout PATH | --python PATH
 
-expected.tsv has a line for each run: the file; the command and its options, to which the file is added, or 'python' for a
-script; the exit codes that are right; the seconds of a processor that it may take; what has to appear in what it prints,
-and what must not, as regular expressions; and why. A file that is not here is one of MADE. '^C' after a command: it gets
-SIGINT when it has used a second of a processor.
+expected.tsv has a line for each run: the file; the command and its options, to which the file is added, or 'python' for
+a script; the exit codes that are right; the seconds of a processor that it may take; what has to appear in what it
+prints, and what must not, as regular expressions; and why. A file that is not here is one of MADE. '^C' after a
+command: it gets SIGINT when it has used a second of a processor.
 
 --grout: the lines of the command. --python: those of scripts, with an interpreter that can import grout.
 """
@@ -30,7 +30,8 @@ NO_NVRTC = "nvrtc-missing"
 MADE = {"fix_budget_ignored_20000_lines.grout":
         lambda: 'require 1 == 1, "a"\n' * 20000 + "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n}\n",
         "large_operations.grout":
-        lambda: "kernel @k(%x: in gmem f32[1048576], %y: out gmem f32[1048576])\n{\n  %a = load %x\n  for %i in 0..1000000 {\n"
+        lambda: "kernel @k(%x: in gmem f32[1048576], %y: out gmem f32[1048576])\n{\n  %a = load %x\n  for %i in "
+        "0..1000000 {\n"
                 "    store %y, (exp (sin (tanh (pow %a, %a))))\n  }\n}\n",
         "large_products.grout":
         lambda: "kernel @k(%x: in gmem f32[1024, 1024], %y: inout gmem f32[1024, 1024])\n{\n  %a = load %x\n"
@@ -38,20 +39,22 @@ MADE = {"fix_budget_ignored_20000_lines.grout":
         "kernels_12500.grout":
         lambda: "".join(f"kernel @k{i}(%y: inout gmem i32[64])\n{{\n  store %y[0], 1\n}}\n" for i in range(12500)),
         "pairs_of_3200_atomics.grout":
-        lambda: "const G = 32, T = 100\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for %i in 0..T {\n"
+        lambda: "const G = 32, T = 100\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for "
+        "%i in 0..T {\n"
                 "    %old = atomic_exchange %n[0], (axis_index g) order(acq_rel)\n    if (lt %old, (axis_index g)) {\n"
                 "      store %y[(axis_index g)], %old\n    }\n  }\n}\n",
         "deadlock_of_20000_ctas.grout":
         lambda: "const G = 20000\nkernel @k(%y: inout gmem i32[1]) grid(g = G)\n{\n  scratch %u : semaphore[1] global\n"
                 "  scratch %v : semaphore[1] global\n  if (lt (load %y[0]), 5) {\n    semaphore_wait %u[0], 1\n"
-                "    semaphore_signal %v[0], 1\n  } else {\n    semaphore_wait %v[0], 1\n    semaphore_signal %u[0], 1\n  }\n}\n"}
+                "    semaphore_signal %v[0], 1\n  } else {\n    semaphore_wait %v[0], 1\n    semaphore_signal %u[0], "
+                "1\n  }\n}\n"}
 Row = collections.namedtuple("Row", "file command codes seconds must must_not why")
 
 
 def load_rows():
     with open(os.path.join(HERE, "expected.tsv"), encoding="utf-8") as file:
         rows = [Row(*line.rstrip("\n").split("\t")) for line in file if not line.startswith("#")]
-    unused = set(name for name in os.listdir(HERE) if name.endswith((".grout", ".py"))) - {row.file for row in rows}
+    unused = {name for name in os.listdir(HERE) if name.endswith((".grout", ".py"))} - {row.file for row in rows}
     assert unused == {os.path.basename(__file__), "ends.py", "large.py"}, f"without a line in expected.tsv: {unused}"
     return rows
 

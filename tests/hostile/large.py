@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that keep a command in one phase for seconds: each function returns the text of a kernel file, or writes another."""
+"""Inputs that keep a command in one phase for seconds: each function returns the text of a kernel file, or writes
+another."""
 import struct
 
 HEAD = "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n"
@@ -14,7 +15,8 @@ def lines():
 def consts():
     """Each const is made of the one before."""
     count = 400000
-    return "const C0 = 1\n" + "".join(f"const C{i} = (C{i - 1} * 3 + {i}) % 1000\n" for i in range(1, count)) + HEAD + "}\n"
+    return "const C0 = 1\n" + "".join(f"const C{i} = (C{i - 1} * 3 + {i}) % 1000\n"
+                                      for i in range(1, count)) + HEAD + "}\n"
 
 
 def operations():
@@ -44,9 +46,10 @@ def loop():
 def looks():
     """Atomics in a while: what each finds is followed through the whole of it."""
     count = 6000
-    body = "".join(f"    %o{i} = atomic_exchange %f[{i % 8}], %a{i}\n    %a{i + 1} = add %a{i}, %o{i}\n" for i in range(count))
-    return ("kernel @k(%f: inout gmem i32[8], %y: out gmem i32[1])\n{\n  %r = while carry(%v = 0) {\n    cond (lt %v, 1)\n"
-            f"  }} do {{\n    %a0 = add %v, 1\n{body}    yield %a{count}\n  }}\n  store %y[0], %r\n}}\n")
+    body = "".join(f"    %o{i} = atomic_exchange %f[{i % 8}], %a{i}\n    %a{i + 1} = add %a{i}, %o{i}\n"
+                   for i in range(count))
+    return ("kernel @k(%f: inout gmem i32[8], %y: out gmem i32[1])\n{\n  %r = while carry(%v = 0) {\n    cond (lt %v, "
+            f"1)\n  }} do {{\n    %a0 = add %v, 1\n{body}    yield %a{count}\n  }}\n  store %y[0], %r\n}}\n")
 
 
 def launches():
@@ -59,13 +62,14 @@ def ctas():
 
 
 def large_operations():
-    return ("kernel @k(%x: in gmem f32[1048576], %y: out gmem f32[1048576])\n{\n  %a = load %x\n  for %i in 0..1000000 {\n"
-            "    store %y, (exp (sin (tanh (pow %a, %a))))\n  }\n}\n")
+    return ("kernel @k(%x: in gmem f32[1048576], %y: out gmem f32[1048576])\n{\n  %a = load %x\n  for %i in 0..1000000 "
+            "{\n    store %y, (exp (sin (tanh (pow %a, %a))))\n  }\n}\n")
 
 
 def arrays():
     """Inputs that are made, and outputs that are written: a gigabyte."""
-    return ("const N = 268435456\nkernel @k(%x: in gmem f32[N], %y: out gmem f32[N])\n{\n  store %y[0], (load %x[0])\n}\n")
+    return ("const N = 268435456\nkernel @k(%x: in gmem f32[N], %y: out gmem f32[N])\n{\n  store %y[0], (load "
+            "%x[0])\n}\n")
 
 
 def written():
@@ -75,9 +79,9 @@ def written():
 
 def spins():
     """Many orders of CTAs end otherwise: work for a search."""
-    return ("const G = 12, T = 40\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for %i in 0..T {\n"
-            "    %old = atomic_exchange %n[0], (axis_index g) order(acq_rel)\n    if (lt %old, (axis_index g)) {\n"
-            "      store %y[(axis_index g)], %old\n"
+    return ("const G = 12, T = 40\nkernel @k(%n: inout gmem i32[1], %y: inout gmem i32[G]) grid(g = G)\n{\n  for %i in "
+            "0..T {\n    %old = atomic_exchange %n[0], (axis_index g) order(acq_rel)\n    if (lt %old, (axis_index g)) "
+            "{\n      store %y[(axis_index g)], %old\n"
             "    }\n  }\n}\n")
 
 

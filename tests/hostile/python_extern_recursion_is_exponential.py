@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function that a kernel calls runs the kernel again, without end: Python's own error ends it, at each depth at once."""
-import grout
+"""A function that a kernel calls runs the kernel again, without end: Python's own error ends it, at each depth at
+once."""
 import numpy as np
+
+import grout
 
 KERNEL = grout.load("""kernel @k(%x: in gmem f32[4], %y: out gmem f32[4])
 {

@@ -2,10 +2,10 @@
 
 usage: index_overflow.py --grout PATH [FIRST COUNT]
 
-A drawn kernel has one thread. It computes with scalars and arrays of 8 elements, of all integer types, from an input and
-from constants: sums, products, shifts, casts, what ends the trace, what moves elements, loops that carry a value, and
-branches. Some of the values say which memory is touched, how much, or how often a loop runs. The oracle computes with
-Python's integers, which never wrap, and has for each element the lines that it has wrapped at.
+A drawn kernel has one thread. It computes with scalars and arrays of 8 elements, of all integer types, from an input
+and from constants: sums, products, shifts, casts, what ends the trace, what moves elements, loops that carry a value,
+and branches. Some of the values say which memory is touched, how much, or how often a loop runs. The oracle computes
+with Python's integers, which never wrap, and has for each element the lines that it has wrapped at.
 
 For each use, one index-overflow has to be found if an element of it has wrapped, at one of its lines, and none if none
 has. Other findings are not asked for: what wraps leaves the arrays.
@@ -71,8 +71,8 @@ class Kernel:
     def constant(self, dtype):
         top = 1 << BITS[dtype] - (dtype[0] == "i")
         low = -top if dtype[0] == "i" else 0
-        draw = self.rng.choice((0, 1, 2, 3, 7, 64, 100, 127, 255, 300, 4096, 40000, 65535, 65536, 1 << 20, 1 << 30, top - 1,
-                                top // 2, low, low // 2, -1, -2, -100))
+        draw = self.rng.choice((0, 1, 2, 3, 7, 64, 100, 127, 255, 300, 4096, 40000, 65535, 65536, 1 << 20, 1 << 30,
+                                top - 1, top // 2, low, low // 2, -1, -2, -100))
         return min(max(draw, low), top - 1, (1 << 63) - 1)  # what a literal holds
 
     # ---- values ----
@@ -106,8 +106,8 @@ class Kernel:
         a = self.pick()
         op = self.rng.choice(("add", "add", "sub", "mul", "mul", "mul", "or", "xor"))
         text, others = self.other(a)
-        apply = {"add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "or": lambda x, y: x | y,
-                 "xor": lambda x, y: x ^ y}[op]
+        apply = {"add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
+                 "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y}[op]
         self.make(f"{op} {a.name}, {text}", a.dtype, a.is_array,
                   [self.settle(a.dtype, apply(x, y), f | g) for (x, f), (y, g) in zip(a.elements, others)])
 
@@ -148,7 +148,8 @@ class Kernel:
                       [(x & y, NONE) for (x, _), (y, _) in zip(a.elements, others)])
         elif op == "clamp":
             low, high = self.other(a, 0)[0], self.other(a, 63)[0]
-            self.make(f"clamp {a.name}, {low}, {high}", a.dtype, a.is_array, [(min(max(x, 0), 63), NONE) for x, _ in a.elements])
+            self.make(f"clamp {a.name}, {low}, {high}", a.dtype, a.is_array,
+                      [(min(max(x, 0), 63), NONE) for x, _ in a.elements])
         else:
             bits = [x & ((1 << size) - 1) for x, _ in a.elements]
             self.make(f"{op} {a.name}", a.dtype, a.is_array,
@@ -191,8 +192,8 @@ class Kernel:
             at = self.rng.randrange(COUNT)
             self.make(f"slice {a.name}[{at}]", a.dtype, False, [a.elements[at]])
         elif how == "turn":
-            self.make(f"reshape (transpose (reshape {a.name} : {a.dtype}[2, 4]) perm(1, 0)) : {a.dtype}[{COUNT}]", a.dtype, True,
-                      [a.elements[i % 2 * 4 + i // 2] for i in range(COUNT)])
+            self.make(f"reshape (transpose (reshape {a.name} : {a.dtype}[2, 4]) perm(1, 0)) : {a.dtype}[{COUNT}]",
+                      a.dtype, True, [a.elements[i % 2 * 4 + i // 2] for i in range(COUNT)])
         else:
             b = self.pick(a.dtype, True)
             self.make(f"concatenate (slice {a.name}[ds(4, 4)]), (slice {b.name}[ds(0, 4)]) dim(0)", a.dtype, True,
@@ -288,7 +289,8 @@ class Kernel:
         if a.is_array:
             lines = self.rng.choice(([f"%u{where} = gather %x, {a.name}", f"store %out, %u{where}"],
                                      [f"scatter %s8, {a.name}, (broadcast 1 : i32[{COUNT}])"],
-                                     [f"async_gather %x, %s8, {a.name}", "async_copy_commit_group", "async_copy_wait 0"]))
+                                     [f"async_gather %x, %s8, {a.name}", "async_copy_commit_group",
+                                      "async_copy_wait 0"]))
         else:
             lines = self.rng.choice((
                 [f"%u{where} = load %x[{a.name}]", f"store %out[0], %u{where}"], [f"store %s8[{a.name}], 1"],
@@ -310,9 +312,10 @@ class Kernel:
         self.input = dtype, numbers
         self.make("load %n", dtype, True, [(x, NONE) for x in numbers])
         self.make("load %n[3]", dtype, False, [(numbers[3], NONE)])
-        adders = (self.add_arithmetic, self.add_arithmetic, self.add_arithmetic, self.add_unary, self.add_shift, self.add_division,
-                  self.add_end, self.add_bound, self.add_choice, self.add_cast, self.add_cast, self.add_bitcast, self.add_move,
-                  self.add_move, self.add_many, self.add_loop, self.add_branch, self.add_memory, self.add_index)
+        adders = (self.add_arithmetic, self.add_arithmetic, self.add_arithmetic, self.add_unary, self.add_shift,
+                  self.add_division, self.add_end, self.add_bound, self.add_choice, self.add_cast, self.add_cast,
+                  self.add_bitcast, self.add_move, self.add_move, self.add_many, self.add_loop, self.add_branch,
+                  self.add_memory, self.add_index)
         for _ in range(rng.randrange(2, 12)):
             rng.choice(adders)()
             if rng.random() < 0.2:
@@ -323,7 +326,8 @@ class Kernel:
         dtype, numbers = self.input
         head = (f"kernel @k{self.number}(%n: in gmem {dtype}[{COUNT}] init([{', '.join(map(str, numbers))}]), "
                 f"%x: inout gmem i32[64] init(arange), %out: out gmem i32[{COUNT}])\n{{")
-        return "\n".join([head] + ["  " + line for line in self.lines] + ["}"]).replace("{\n", "{\n" + self.scratch(), 1) + "\n"
+        return "\n".join([head] + ["  " + line for line in self.lines] +
+                         ["}"]).replace("{\n", "{\n" + self.scratch(), 1) + "\n"
 
     @staticmethod
     def scratch():

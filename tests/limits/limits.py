@@ -1,9 +1,10 @@
 """Reaches the limits of tools/limits.tsv: a kernel at the limit, and one beyond it.
 
-usage: limits.py --grout PATH [--slow] [NAME...]      NAME: of a function of LIMITS, as the table names it; all without one
+usage: limits.py --grout PATH [--slow] [NAME...]      NAME: of a function of LIMITS, as the table names it; all without
+one
 
-Each kernel has the exit code that is wanted, and what it prints has the words that are. Closing line: 'limits: N kernels,
-N wrong'.
+Each kernel has the exit code that is wanted, and what it prints has the words that are. Closing line: 'limits: N
+kernels, N wrong'.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -49,8 +50,8 @@ def bulk_waits():
                       "  commit_smem", "  copy_smem_to_gmem %s, %y[0]", "  wait_smem_to_gmem 0",
                       "  semaphore_signal %u[0], 1 order(relaxed)", f"  for %i in 0..{waits} {{",
                       "    copy_smem_to_gmem %s, %y[%i + 1]", "    wait_smem_to_gmem 0", "  }", "} else {",
-                      f"  for %i in 0..{200 * waits} {{", "    store %y[511, 0], %i", "  }", "  semaphore_wait %u[0], 1",
-                      "  store %y[510], (load %y[0])", "}")
+                      f"  for %i in 0..{200 * waits} {{", "    store %y[511, 0], %i", "  }",
+                      "  semaphore_wait %u[0], 1", "  store %y[510], (load %y[0])", "}")
         yield text, [], FINDING, "insufficient-scope"
 
 
@@ -64,8 +65,8 @@ def blocked():
     """Threads of many CTAs wait, each for another one."""
     for ctas in (30, 100, 260):
         text = kernel(f"%y: out gmem i32[{ctas}]) grid(g = {ctas})", f"scratch %u : semaphore[{ctas}] global",
-                      "%g = axis_index g", f"semaphore_wait %u[%g], 1", f"semaphore_signal %u[(rem (add %g, 1), {ctas})], 1",
-                      "store %y[%g], 1")
+                      "%g = axis_index g", "semaphore_wait %u[%g], 1",
+                      f"semaphore_signal %u[(rem (add %g, 1), {ctas})], 1", "store %y[%g], 1")
         yield text, [], FINDING, f"{ctas - 1} more threads wait here"
         yield text, ["--format", "json"], FINDING, '"code": ?"deadlock"'
 
@@ -77,8 +78,8 @@ def wraps():
         for i in range(count):
             factor = 300 if i < count - 1 else 1 << 24
             lines += [f"%m{i} = mul %b, {factor}", f"%i{i} = div %m{i}, 1000000000", f"store %y[0], (load %x[%i{i}])"]
-        text = kernel("%n: in gmem i32[1] init([300]), %x: in gmem i32[64] init(arange), %y: out gmem i32[1]) threads(wg = 1)",
-                      *lines)
+        text = kernel("%n: in gmem i32[1] init([300]), %x: in gmem i32[64] init(arange), %y: out gmem i32[1]) "
+                      "threads(wg = 1)", *lines)
         yield text, [], FINDING, "index-overflow"
         yield text.replace(str(1 << 24), "301"), [], CLEAN, "clean"
 
@@ -88,11 +89,13 @@ def circles():
     for ctas in (3, 40, 250):
         lines = ["scratch %a : semaphore[1] global", "scratch %b : semaphore[2] global", "%g = axis_index g",
                  f"if (lt %g, {ctas}) {{", "  semaphore_wait %a[0], 1", "} else {", f"  if (eq %g, {ctas}) {{",
-                 "    semaphore_wait %b[0], 1", "    semaphore_signal %b[1], 1", "  } else {", "    semaphore_wait %b[1], 1",
-                 "    semaphore_signal %b[0], 1", f"    semaphore_signal %a[0], {ctas}", "  }", "}", "store %y[%g], 1"]
+                 "    semaphore_wait %b[0], 1", "    semaphore_signal %b[1], 1", "  } else {",
+                 "    semaphore_wait %b[1], 1", "    semaphore_signal %b[0], 1", f"    semaphore_signal %a[0], {ctas}",
+                 "  }", "}", "store %y[%g], 1"]
         head = f"%y: out gmem i32[{ctas + 2}]) grid(g = {ctas + 2})"
         yield kernel(head, *lines), [], FINDING, "waits at line 13 for CTA"
-        lines[7] = "    store %y[%g], 2"  # the first of the two has nothing to wait for, and the other one's unit is never there
+        # The first of the two has nothing to wait for, and the other one's unit is never there.
+        lines[7] = "    store %y[%g], 2"
         lines[8] = "    semaphore_wait %b[0], 1"
         yield kernel(head, *lines), [], FINDING, r"grout:\d+:\d+: error: no thread can run: %b\["
 
@@ -117,7 +120,8 @@ def steps():
 
 
 def thread_bytes():
-    for count, code, words in ((200, CLEAN, "clean"), (260, INCOMPLETE, "limit thread-bytes: the values of a thread take")):
+    for count, code, words in ((200, CLEAN, "clean"),
+                               (260, INCOMPLETE, "limit thread-bytes: the values of a thread take")):
         lines = [f"%v{i} = load %x" for i in range(count)] + [f"store %y, %v{i}" for i in range(count)]
         text = kernel("%x: in gmem f64[1048576], %y: out gmem f64[1048576])", *lines)
         if code != CLEAN:  # those that fit take 2 GiB to run
@@ -125,8 +129,8 @@ def thread_bytes():
 
 
 def polls():
-    text = kernel("%y: inout gmem i32[1])", "%n = while carry(%i = 0) {", "  %v = load %y[0]", "  cond (eq %v, 0)", "} do {",
-                  "  yield (add %i, 1)", "}", "store %y[0], %n")
+    text = kernel("%y: inout gmem i32[1])", "%n = while carry(%i = 0) {", "  %v = load %y[0]", "  cond (eq %v, 0)",
+                  "} do {", "  yield (add %i, 1)", "}", "store %y[0], %n")
     yield text, ["--input", "y=zeros"], FINDING, "this loop"
     yield text, ["--input", "y=ones"], CLEAN, "clean"
 
@@ -149,7 +153,8 @@ def residents():
 
 
 def residents_most():
-    text = kernel("%y: out gmem i32[1]) grid(g = 65537)", "scratch %u : semaphore[1] global", "if (eq (axis_index g), 65536) {",
+    text = kernel("%y: out gmem i32[1]) grid(g = 65537)", "scratch %u : semaphore[1] global",
+                  "if (eq (axis_index g), 65536) {",
                   "  semaphore_signal %u[0], 65537", "}", "semaphore_wait %u[0], 1")
     yield text, ["--resident", "1000000"], FINDING, "65536 CTAs fit on the GPU at once"
 
@@ -190,8 +195,9 @@ def threads():
 
 
 def explored():
-    text = kernel("%m: inout gmem i32[1], %y: out gmem i32[4]) grid(g = 4)", "%v = atomic_exchange %m[0], (axis_index g) scope(gpu)",
-                  "if (eq %v, 0) {", "  store %y[(axis_index g)], %v", "}", "if (ne %v, 0) {", "  store %y[(axis_index g)], 1",
+    text = kernel("%m: inout gmem i32[1], %y: out gmem i32[4]) grid(g = 4)",
+                  "%v = atomic_exchange %m[0], (axis_index g) scope(gpu)", "if (eq %v, 0) {",
+                  "  store %y[(axis_index g)], %v", "}", "if (ne %v, 0) {", "  store %y[(axis_index g)], 1",
                   "}")
     yield text, ["--explore", "--budget", "0.001"], None, "every schedule|schedules? explored|the time was over"
 
@@ -199,8 +205,8 @@ def explored():
 def second_look():
     """What a check tries by itself is bounded by operations: ten CTAs have more orders than fit."""
     text = kernel("%m: inout gmem i32[1], %y: out gmem i32[10]) grid(g = 10)",
-                  "%v = atomic_exchange %m[0], (axis_index g) scope(gpu)", "if (eq %v, 0) {", "  store %y[(axis_index g)], 1",
-                  "} else {", "  store %y[(axis_index g)], 2", "}")
+                  "%v = atomic_exchange %m[0], (axis_index g) scope(gpu)", "if (eq %v, 0) {",
+                  "  store %y[(axis_index g)], 1", "} else {", "  store %y[(axis_index g)], 2", "}")
     yield text, [], CLEAN, r"holds for the \d+ schedules explored, 4 of them random"
     yield text, ["--no-explore"], CLEAN, "this schedule"
 
@@ -213,17 +219,20 @@ def file_size():
 
 def launch_sizes():
     for threads_, code in ((8, CLEAN), (9, USAGE)):
-        yield kernel(f"%y: out gmem i32[1]) threads(wg = {threads_})", "if (eq (axis_index wg), 0) {", "  store %y[0], 1", "}"), \
+        yield kernel(f"%y: out gmem i32[1]) threads(wg = {threads_})", "if (eq (axis_index wg), 0) {",
+                     "  store %y[0], 1", "}"), \
             [], code, "clean" if code == CLEAN else "8"
     for ctas, code in ((16, CLEAN), (32, USAGE)):
-        yield kernel(f"%y: out gmem i32[32]) cluster(c = {ctas})", "store %y[(axis_index c)], 1"), ["--arch", "any"], code, \
+        yield kernel(f"%y: out gmem i32[32]) cluster(c = {ctas})",
+                     "store %y[(axis_index c)], 1"), ["--arch", "any"], code, \
             "clean" if code == CLEAN else "16"
 
 
 def named_barriers():
     for number, code in ((12, CLEAN), (13, USAGE)):
         yield kernel("%y: out gmem i32[1]) threads(wg = 2)", f"named_barrier_sync {number}, 2",
-                     "if (eq (axis_index wg), 0) {", "  store %y[0], 1", "}"), [], code, "clean" if code == CLEAN else "has 0 to 12"
+                     "if (eq (axis_index wg), 0) {", "  store %y[0], 1",
+                     "}"), [], code, "clean" if code == CLEAN else "has 0 to 12"
 
 
 def sizes():
@@ -235,21 +244,25 @@ def sizes():
     yield array(", ".join(["1"] * 9)), [], USAGE, "8"
     yield array("2147483648"), [], USAGE, "2147483647"
     yield array("2147483647, 129"), [], USAGE, "1099511627776"
-    yield kernel("%y: out gmem i32[1])", "scratch %s : smem i8[2147483647, 3]", "store %y[0], 1"), [], USAGE, "4294967296"
+    yield kernel("%y: out gmem i32[1])", "scratch %s : smem i8[2147483647, 3]",
+                 "store %y[0], 1"), [], USAGE, "4294967296"
     yield kernel("%y: out gmem i32[1])", "scratch %u : semaphore[1048576] global", "store %y[0], 1"), [], CLEAN, "clean"
-    yield kernel("%y: out gmem i32[1])", "scratch %u : semaphore[1048577] global", "store %y[0], 1"), [], USAGE, "1048576"
+    yield kernel("%y: out gmem i32[1])", "scratch %u : semaphore[1048577] global",
+                 "store %y[0], 1"), [], USAGE, "1048576"
 
 
 def unroll():
     for count, code in ((256, CLEAN), (257, USAGE)):
-        yield kernel("%y: out gmem i32[1])", f"for %i in 0..{count} unroll({count}) {{", "  store %y[0], %i", "}"), [], code, \
+        yield kernel("%y: out gmem i32[1])", f"for %i in 0..{count} unroll({count}) {{", "  store %y[0], %i",
+                     "}"), [], code, \
             "clean" if code == CLEAN else "256"
 
 
 def externs():
     for length, code in ((1024, INCOMPLETE), (1025, USAGE)):
         body = "mov.b32 $0, $1;" + " " * (length - 15)
-        yield kernel("%y: out gmem i32[1])", f'%v = inline_ptx "moved", "{body}", 1 : i32', "store %y[0], %v"), [], code, \
+        yield kernel("%y: out gmem i32[1])", f'%v = inline_ptx "moved", "{body}", 1 : i32',
+                     "store %y[0], %v"), [], code, \
             "ptx-function-missing" if code != USAGE else "1024"
 
 
@@ -262,13 +275,15 @@ def launches():
 def run_lines():
     for count, code in ((4096, CLEAN), (4097, USAGE)):
         text = "// expect: clean\n" + "// run: --seed 1\n" * count + kernel("%y: out gmem i32[1])", "store %y[0], 1")
-        yield text, ["--expect"], code, "kernel.grout: ok" if code == CLEAN else r"4098:9: error: the file has 4097 '// run:' lines"
+        yield text, ["--expect"], code, "kernel.grout: ok" if code == CLEAN \
+            else r"4098:9: error: the file has 4097 '// run:' lines"
 
 
 def check_values():
     for count, code in ((8, CLEAN), (9, USAGE)):
         words = " ".join(["{}"] * count)
-        yield kernel("%y: out gmem i32[1])", f'debug_check (eq 1, 1), "{words}"' + ", 1" * count, "store %y[0], 1"), [], code, \
+        yield kernel("%y: out gmem i32[1])", f'debug_check (eq 1, 1), "{words}"' + ", 1" * count,
+                     "store %y[0], 1"), [], code, \
             "clean" if code == CLEAN else "8"
 
 
@@ -288,13 +303,14 @@ def rivals():
 
 def more_steps():
     """2^31 operations, whatever --max-steps says: minutes."""
-    text = kernel("%y: out gmem i32[1])", "for %j in 0..4 {", "  for %i in 0..2147483647 {", "    store %y[0], %i", "  }", "}")
+    text = kernel("%y: out gmem i32[1])", "for %j in 0..4 {", "  for %i in 0..2147483647 {", "    store %y[0], %i",
+                  "  }", "}")
     yield text, ["run", "--max-steps", "9000000000"], INCOMPLETE, "a run has at most 2147483648 operations"
 
 
-LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls, phase_bytes, residents, stores,
-          wgmmas, tcgen05, threads, explored, second_look, file_size, launch_sizes, named_barriers, sizes, unroll, externs, launches,
-          run_lines, check_values, delays)
+LIMITS = (late_waits, bulk_waits, findings, blocked, wraps, circles, loops, prints, steps, thread_bytes, polls,
+          phase_bytes, residents, stores, wgmmas, tcgen05, threads, explored, second_look, file_size, launch_sizes,
+          named_barriers, sizes, unroll, externs, launches, run_lines, check_values, delays)
 SLOW = (rivals, more_steps, residents_most)
 
 
@@ -307,8 +323,8 @@ def call(grout, text, options):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         command = options[:1] if options[:1] == ["run"] else ["check"]
-        done = subprocess.run([grout, *command, path, *[word for word in options if word != "run"]], capture_output=True,
-                              text=True, errors="replace", timeout=SECONDS, check=False)
+        done = subprocess.run([grout, *command, path, *[word for word in options if word != "run"]],
+                              capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -329,8 +345,8 @@ def main():
             count += 1
             if (wanted is not None and code != wanted) or not re.search(words, answer):
                 wrong += 1
-                print(f"{limit.__name__}, {' '.join(options)}: exit code {code}, not {wanted}, with '{words}'\n{text[:600].strip()}\n"
-                      f"{answer[:1200]}")
+                print(f"{limit.__name__}, {' '.join(options)}: exit code {code}, not {wanted}, with "
+                      f"'{words}'\n{text[:600].strip()}\n{answer[:1200]}")
         if arguments.times:
             print(f"{limit.__name__}: {time.monotonic() - start:.1f} s")
     print(f"limits: {count} kernels, {wrong} wrong")

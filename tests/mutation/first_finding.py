@@ -17,6 +17,7 @@ import collections
 import concurrent.futures
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -33,7 +34,8 @@ ABOUT = {"PROXY": ACCESSES, "GRIDS": ACCESSES, "CTA": r".", "CLUSTER": r".", "NA
 
 
 def find_about(op):
-    """A pattern for such operations, by the column OBJECT of sync.def; one that matches nothing, of another operation."""
+    """A pattern for such operations, by the column OBJECT of sync.def; one that matches nothing, of another
+    operation."""
     row = mutate.TABLE.get(op)
     if row is None:
         return r"$."
@@ -78,7 +80,7 @@ def leads(finding, lines, at, op, objects):
 
 
 def judge(grout, path, lines, objects, mutant):
-    at, what, changes = mutant
+    at, _what, changes = mutant
     changed = [changes.get(i, old) for i, old in enumerate(lines)]
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, os.path.basename(path))
@@ -87,7 +89,7 @@ def judge(grout, path, lines, objects, mutant):
         settings = mutate.get_settings("\n".join(lines))
         for setting in settings:
             done = subprocess.run([grout, "check", copy, "--format", "json", "-q", "--timeout", str(SECONDS)] + setting,
-                                  capture_output=True, text=True, cwd=folder)
+                                  capture_output=True, text=True, cwd=folder, check=False)
             report = json.loads(done.stdout)
             findings = [f for f in report["findings"] if not f.get("follows_from")]
             if report["verdict"] == "invalid":
@@ -105,7 +107,7 @@ def sample(items, most):
 
 
 def measure(grout, path, most, pool):
-    lines = mutate.strip_expectations(open(path).read()).split("\n")
+    lines = mutate.strip_expectations(pathlib.Path(path).read_text(encoding="utf-8")).split("\n")
     objects = get_objects(lines)
     mutants = sample(list(mutate.mutants(lines)), most)
     jobs = [(m, pool.submit(judge, grout, path, lines, objects, m)) for m in mutants]

@@ -14,6 +14,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,6 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mutate
 from first_finding import sample
-from mutate import SECONDS
 
 CLEAN = "clean"
 
@@ -43,14 +43,14 @@ def fix(grout, path, folder, settings):
     """Repairs the file at each of its sizes, until a round changes nothing. Returns what fix said."""
     said = ""
     for _ in range(2):
-        before = open(path).read()
+        before = pathlib.Path(path).read_text(encoding="utf-8")
         for setting in settings:
             done = subprocess.run([grout, "fix", "--yes", "--budget", "60", path] + setting,
-                                  capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL)
+                                  capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL, check=False)
             if done.returncode not in (0, 1, 2, 3):
                 raise RuntimeError("%s: exit %d: %s" % (path, done.returncode, done.stderr[-2000:]))
             said += done.stdout + done.stderr
-        if open(path).read() == before:
+        if pathlib.Path(path).read_text(encoding="utf-8") == before:
             break
     return said
 
@@ -75,7 +75,7 @@ def judge(grout, original, text, expected):
 
 def work(grout, path, most, pool):
     """(line, what, future) for each mutant of a kernel."""
-    text = mutate.strip_expectations(open(path).read())
+    text = mutate.strip_expectations(pathlib.Path(path).read_text(encoding="utf-8"))
     lines = text.split("\n")
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, os.path.basename(path))
@@ -100,8 +100,9 @@ def main():
     arguments = parser.parse_args()
     tried, repaired, slowest = collections.Counter(), collections.Counter(), (0.0, "")
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        rows = [(path, list(work(os.path.abspath(arguments.grout), path, sys.maxsize if arguments.all else arguments.most,
-                                 pool))) for path in arguments.kernels]
+        rows = [(path, list(work(os.path.abspath(arguments.grout), path,
+                                 sys.maxsize if arguments.all else arguments.most, pool)))
+                                 for path in arguments.kernels]
         for path, mutants in rows:
             for line, what, job in mutants:
                 result = job.result()

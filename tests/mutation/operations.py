@@ -38,8 +38,8 @@ def find_faults(share, whole):
         if op in REASONS and op in seen:
             yield f"{op}: it has mutants, and a reason why it has none: {REASONS[op]}"
         elif op not in REASONS and op not in seen and (op in mutate.CHANGED or row.mode not in mutate.WORKING):
-            yield f"{op}: no file of the share has a mutant of it: add one to mutation_share in tests/CMakeLists.txt, " \
-                  "or a reason to operations.py"
+            yield f"{op}: no file of the share has a mutant of it: add one to mutation_share in tests/CMakeLists.txt," \
+                  " or a reason to operations.py"
     yield from (f"{op}: the reason is for no operation of sync.def" for op in REASONS if op not in mutate.TABLE)
     yield from (f"the share has no mutant '{what}', and other kernels have" for _, what in sorted(whole - share))
 

@@ -20,7 +20,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folders are source trees
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from kernel_headers import list_outputs  # noqa: E402
+from kernel_headers import list_outputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Against a hang only; a slow machine takes what it takes.
@@ -88,8 +88,8 @@ class Template:
         if not line:
             return [], []
         source = os.path.join(HERE, line.group(1))
-        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "externs.so", source], cwd=self.folder, check=True,
-                       timeout=LIMIT_SECONDS)
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "externs.so", source], cwd=self.folder,
+                       check=True, timeout=LIMIT_SECONDS)
         with open(os.path.join(self.folder, line.group(1)), "w", encoding="utf-8") as file:
             file.write(read(source))
         return ["--extern", "externs.so"], ["--extern", line.group(1)]
@@ -172,9 +172,9 @@ def check(path, arguments):
             if text != read(path):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-        for mark in actual:
-            if not arguments.update and template.expected.get(mark, "") != actual[mark]:
-                show(path, mark, template.expected.get(mark, ""), actual[mark])
+        for mark, text in actual.items():
+            if not arguments.update and template.expected.get(mark, "") != text:
+                show(path, mark, template.expected.get(mark, ""), text)
                 ok = False
         for number in range(arguments.draws):
             problem = template.check_draw(number, arguments.draws_alone)

@@ -1,4 +1,5 @@
-"""What run.py and gpu.py make of results, without JAX: the kinds of verdicts, the page, the tables that are written by hand.
+"""What run.py and gpu.py make of results, without JAX: the kinds of verdicts, the page, the tables that are written by
+hand.
 
 usage: check_runner.py --grout PATH
 
@@ -25,7 +26,8 @@ def make(outcome, message="", codes=(), reports=1):
 def check_kinds():
     refusal = "grout.pallas._errors.UnsupportedError: /a/b.py:3:4: run_scoped: %x lies in tensor memory\n  3 | x"
     grout = {
-        "test_a0": make("passed", codes=["smem-race"]), "test_a1": make("passed"), "test_b0": make("failed", refusal, reports=0),
+        "test_a0": make("passed", codes=["smem-race"]), "test_a1": make("passed"),
+        "test_b0": make("failed", refusal, reports=0),
         "test_interpret_kernel9": make("failed", "16 threads in a CTA [bad-launch]", reports=0),
         "test_c": make("failed", "builtins.AssertionError: 3 != 4"), "test_d": make("skipped", reports=0),
         "test_e": make("failed", "builtins.ValueError: of JAX", reports=0)}
@@ -55,7 +57,8 @@ def check_refusals():
     refusal = "grout.pallas._errors.UnsupportedError: grout does not take what came of @k:\n" \
         "/a/b.py:3:4: error: an array in a warp_map [bad-region]\n  3 | x"
     cases = {FILE + case: make("failed", refusal, reports=0) for case in ("test_a", "test_b", "test_c")}
-    lowered = {FILE + "test_a": {"lowering": "ValueError: Only scalars. Please file an issue."}, FILE + "test_b": {"lowering": ""}}
+    lowered = {FILE + "test_a": {"lowering": "ValueError: Only scalars. Please file an issue."},
+               FILE + "test_b": {"lowering": ""}}
     judged = verdicts.judge({}, cases, lowered)
     assert [judged[case].kind for case in cases] == ["better", "refused", "refused"], judged
     assert judged[FILE + "test_a"].why == \
@@ -85,9 +88,11 @@ def check_gpu_kinds():
         "A::test_stack_2": ("better", make_gpu("failed", refusal, kernels=0)),
         "A::test_raises": ("accepted", make_gpu("failed", "builtins.AssertionError: ValueError not raised")),
         "A::test_profiler": ("lowering", make_gpu("failed", "builtins.ValueError: no file")),
-        "A::test_old": ("misfit", make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'", kernels=0)),
+        "A::test_old": ("misfit", make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'",
+                                           kernels=0)),
         "A::test_wrong": ("wrong", make_gpu("failed", half)),
-        "A::test_keyword": ("wrong", make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'")),
+        "A::test_keyword": ("wrong",
+                            make_gpu("failed", "builtins.TypeError: f() got an unexpected keyword argument 'x'")),
         "PipelineSm90ATest::test_realistic_matmul": ("rounding", make_gpu("failed", few)),
         "PipelineSm90AWGTest::test_realistic_matmul": ("wrong", make_gpu("failed", half)),
         "CoreMapWGTest::test_realistic_matmul_with_cluster": ("rounding", make_gpu("failed", few)),
@@ -97,7 +102,8 @@ def check_gpu_kinds():
     judged = gpu_verdicts.judge({case: line for case, (_, line) in wanted.items()}, lowered)
     kinds = {case: verdict.kind for case, verdict in judged.items()}
     assert kinds == {case: kind for case, (kind, _) in wanted.items()}, kinds
-    assert gpu_verdicts.list_refused({case: line for case, (_, line) in wanted.items()}) == ["A::test_stack", "A::test_stack_2"]
+    assert gpu_verdicts.list_refused({case: line
+                                      for case, (_, line) in wanted.items()}) == ["A::test_stack", "A::test_stack_2"]
     text = gpu_page.summarize(gpu_page.Run("0.12.0", "h100", "abc", judged))
     assert "A kernel is reached by 12; 3 are wrong and 8.3 % refused" in text, text
     assert {kind for kind, _ in wanted.values()} == set(gpu_verdicts.KINDS)
@@ -134,7 +140,8 @@ def check_tables(grout):
         text = file.read()
     assert text.count(page.BEGIN) == text.count(page.END) == 1, "the marks of the page"
     table = text.split(page.BEGIN)[1]
-    rates = [float(rate) for rate in re.findall(r"\*\*([0-9.]+) %\*\* of [0-9]+ are the same or better, 0 wrong", table)]
+    rates = [float(rate)
+             for rate in re.findall(r"\*\*([0-9.]+) %\*\* of [0-9]+ are the same or better, 0 wrong", table)]
     assert len(rates) == 2 and min(rates) >= 95, f"with and without tensor memory: {rates}"
 
 

@@ -1,5 +1,5 @@
-"""Runs JAX' test files in children under pytest, with plugin.py: a case that takes too long is ended with its child, and the
-rest goes on in another one.
+"""Runs JAX' test files in children under pytest, with plugin.py: a case that takes too long is ended with its child,
+and the rest goes on in another one.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -36,14 +36,16 @@ def read_results(path):
 
 
 def run_file(folder, file, mode, only, gpu="", jobs=1, part="0/1", known=()):
-    """Results by case of one file in one of the modes, in so many children at once. gpu: what devices say they are. part: K/N, of the cases
-    each N-th from the K-th on. known: cases that are not run."""
+    """Results by case of one file in one of the modes, in so many children at once. gpu: what devices say they are.
+    part: K/N, of the cases each N-th from the K-th on. known: cases that are not run."""
     first, count = map(int, part.split("/"))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool, tempfile.NamedTemporaryFile("w", suffix=".json") as left_out:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool, \
+            tempfile.NamedTemporaryFile("w", suffix=".json") as left_out:
         json.dump(sorted(known), left_out)
         left_out.flush()
-        parts = pool.map(lambda number: _run_shard(folder, file, mode, only, gpu, f"{first + number * count}/{jobs * count}",
-                                                   left_out.name), range(jobs))
+        parts = pool.map(lambda number: _run_shard(folder, file, mode, only, gpu,
+                                                   f"{first + number * count}/{jobs * count}", left_out.name),
+                                                   range(jobs))
         return {case: line for part in parts for case, line in part.items()}
 
 
@@ -53,9 +55,11 @@ def _run_shard(folder, file, mode, only, gpu, shard, left_out):
         while True:
             before = len(read_results(path))
             env = {**os.environ, "JAX_PLATFORMS": "cpu", "COMPAT_RESULTS": path, "COMPAT_MODE": mode,
-                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": gpu, "COMPAT_SHARD": shard, "COMPAT_KNOWN": left_out,
+                   "COMPAT_SECONDS": str(CASE_SECONDS), "COMPAT_ONLY": only, "COMPAT_GPU": gpu, "COMPAT_SHARD": shard,
+                   "COMPAT_KNOWN": left_out,
                    "PYTHONPATH": os.pathsep.join([HERE, *filter(None, [os.environ.get("PYTHONPATH")])])}
-            done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", file],
+            done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider",
+                                   file],
                                   cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   timeout=FILE_SECONDS, check=False)
             results = read_results(path)

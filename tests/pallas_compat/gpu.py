@@ -1,13 +1,14 @@
-"""Runs JAX' tests of Pallas for Mosaic GPU, which this repository does not hold and which are skipped without a GPU, on grout,
-where the device says that it is one; and writes what came of each case to docs/pallas_compat.md.
+"""Runs JAX' tests of Pallas for Mosaic GPU, which this repository does not hold and which are skipped without a GPU, on
+grout, where the device says that it is one; and writes what came of each case to docs/pallas_compat.md.
 
-usage: gpu.py --tests FOLDER [--fetch] --gpu h100|b200 [--jobs N] [--only PATTERN] [--part K/N] --results FILE [--again KIND..]
+usage: gpu.py --tests FOLDER [--fetch] --gpu h100|b200 [--jobs N] [--only PATTERN] [--part K/N] --results FILE [--again
+KIND..]
        gpu.py --judge FILE.. [--update]
 
-FOLDER has the test file, or gets it from GitHub with --fetch. The Python that runs this needs JAX, absl-py, pytest and grout.
-FILE keeps the results: cases that are in it already are not run again but with --again, whose kinds are those of
-gpu_verdicts.py. The second form judges such files, one for each version of JAX and GPU. Exits with 1 if a case is wrong,
-refused, or has a finding that nobody has judged.
+FOLDER has the test file, or gets it from GitHub with --fetch. The Python that runs this needs JAX, absl-py, pytest and
+grout. FILE keeps the results: cases that are in it already are not run again but with --again, whose kinds are those of
+gpu_verdicts.py. The second form judges such files, one for each version of JAX and GPU. Exits with 1 if a case is
+wrong, refused, or has a finding that nobody has judged.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -75,7 +76,8 @@ def main():
         if args.fetch:
             children.fetch(args.tests, (FILE,))
         kept = read(args.results) if os.path.exists(args.results) else \
-            {"version": importlib.metadata.version("jax"), "gpu": args.gpu, "commit": args.commit, "grout": {}, "lower": {}}
+            {"version": importlib.metadata.version("jax"), "gpu": args.gpu, "commit": args.commit, "grout": {},
+             "lower": {}}
         _run(args, kept)
     judged = []
     for path in args.judge or [args.results]:

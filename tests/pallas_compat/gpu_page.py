@@ -56,7 +56,8 @@ def _list_numbers(numbers):
 def summarize(run):
     """A few lines for a terminal."""
     lines = [f"{kind}: {test} {_list_numbers(numbers)}: {', '.join(codes)}: {why[:400]}"
-             for (test, kind, why, codes), numbers in _group(run.judged, (*gpu_verdicts.BAD, "accepted", "misfit")).items()]
+             for (test, kind, why, codes), numbers in _group(run.judged,
+                                                             (*gpu_verdicts.BAD, "accepted", "misfit")).items()]
     return "\n".join([*lines, f"JAX {run.version}, {run.gpu}: {_describe(run.judged)}"])
 
 
@@ -66,7 +67,8 @@ def _make_rows(runs):
     rows = {}
     for run in runs:
         for (test, kind, why, codes), numbers in _group(run.judged, kinds).items():
-            key = test, kinds.index(kind), page.escape("; ".join(filter(None, (", ".join(f"`{code}`" for code in codes), why))))
+            key = test, kinds.index(kind), page.escape("; ".join(filter(None, (", ".join(f"`{code}`" for code in codes),
+                                                                               why))))
             rows.setdefault(key, {})[f"{run.version} {run.gpu}"] = numbers
     for (test, kind, said), found in sorted(rows.items()):
         counts = [str(len(found.get(f"{run.version} {run.gpu}", ())) or "") for run in runs]
@@ -76,8 +78,10 @@ def _make_rows(runs):
 def write(runs):
     """Puts the table between the marks of the page."""
     names = [f"{run.version} {run.gpu}" for run in runs]
-    lines = [BEGIN, "", *[f"- JAX {run.version}, {run.gpu}, tests of JAX at `{run.commit[:12]}`: {_describe(run.judged)}."
-                          for run in runs], "",
+    lines = [BEGIN, "",
+             *[f"- JAX {run.version}, {run.gpu}, tests of JAX at `{run.commit[:12]}`: {_describe(run.judged)}."
+               for run in runs], "",
              *[f"- *{kind}*: {what}" for kind, what in gpu_verdicts.KINDS.items()], "",
-             f"| test | came out | {' | '.join(names)} | why |", "|---" * (len(runs) + 3) + "|", *_make_rows(runs), "", END]
+             f"| test | came out | {' | '.join(names)} | why |", "|---" * (len(runs) + 3) + "|", *_make_rows(runs), "",
+             END]
     page.replace_part(BEGIN, END, lines)

@@ -14,8 +14,8 @@ KINDS = {
     "found": "the checker finds an error, which gpu_judged.txt has read and judged; values may differ for it",
     "better": "refused, and JAX' own lowering refuses it too",
     "accepted": "the test wants an error of JAX' lowering, and grout takes the kernel or says it in other words",
-    "lowering": "looks at what JAX' lowering writes, at profiles or at the GPU itself: there is nothing for grout to run",
-    "refused": "grout does not take the kernel",
+    "lowering": "looks at what JAX' lowering writes, at profiles or at the GPU itself: there is nothing for grout to "
+    "run", "refused": "grout does not take the kernel",
     "unjudged": "an error of the checker that nobody has judged",
     "wrong": "values differ, and the checker finds nothing",
     "misfit": "test and installed JAX do not fit",
@@ -27,8 +27,9 @@ BAD = ("refused", "unjudged", "wrong")
 JUDGED = verdicts.read_table("gpu_judged.txt")  # code, case, place, why
 LOWERING = verdicts.read_table("gpu_lowering.txt")  # case, why
 ROUNDING = verdicts.read_table("gpu_rounding.txt")  # case, the largest part of the elements, why
-MISFITS = r"got an unexpected keyword argument|has no attribute|missing \d+ required|positional argument|cannot import name|" \
-    r"No module named|not defined|attribute is not available|captures non-scalar array constants|is not supported in jaxlib|unexpected keyword"
+MISFITS = r"got an unexpected keyword argument|has no attribute|missing \d+ required|positional argument|" \
+    r"cannot import name|No module named|not defined|attribute is not available|captures non-scalar array constants|" \
+    r"is not supported in jaxlib|unexpected keyword"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +79,9 @@ def _judge(case, line, lowered):
         return make("lowering", reason)
     if errors:
         why = _judge_findings(case, errors)
-        return make("found", why) if why else make("unjudged", "; ".join(f"{code} at {place}: {text}" for code, _, place, text
-                                                                         in errors[:2]))
+        return make("found", why) if why \
+            else make("unjudged", "; ".join(f"{code} at {place}: {text}" for code, _, place, text
+                                            in errors[:2]))
     if line["outcome"] in ("passed", "skipped"):
         return make("same")
     refusal = verdicts.get_refusal(message)
@@ -99,7 +101,8 @@ def _judge(case, line, lowered):
 
 def list_refused(lines):
     """Cases that grout refused, for which JAX' lowering is to be asked."""
-    return [case for case, line in lines.items() if line["outcome"] == "failed" and verdicts.get_refusal(line["message"])]
+    return [case for case, line in lines.items() if line["outcome"] == "failed" and
+            verdicts.get_refusal(line["message"])]
 
 
 def judge(lines, lowered):

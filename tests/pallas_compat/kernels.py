@@ -1,7 +1,8 @@
-"""Runs Pallas kernels that others ship (JAX' own, those of its pages and its tutorial, tokamax') on grout, and writes what
-came of each to docs/pallas_compat.md.
+"""Runs Pallas kernels that others ship (JAX' own, those of its pages and its tutorial, tokamax') on grout, and writes
+what came of each to docs/pallas_compat.md.
 
-usage: kernels.py [--group jax|pages|tokamax|tutorial].. [--tests FOLDER [--fetch]] [--save FILE] [--grout PATH] [CASE..]
+usage: kernels.py [--group jax|pages|tokamax|tutorial].. [--tests FOLDER [--fetch]] [--save FILE] [--grout PATH]
+[CASE..]
        kernels.py --update FILE..
 
 A case is imported, checked and run with wgmma='lowered' and, where that differs, with wgmma='documented'; results are
@@ -9,7 +10,8 @@ compared with NumPy; its text is read again, checked again and emitted; with --g
 1 if something is wrong that judged.txt does not give a reason for. --update writes the table from files that --save has
 made, one for each version of JAX, with the seconds of the first.
 
-The group "tutorial" is in a file of JAX' tests, which this repository does not hold: FOLDER has it, or gets it with --fetch.
+The group "tutorial" is in a file of JAX' tests, which this repository does not hold: FOLDER has it, or gets it with
+--fetch.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -29,7 +31,10 @@ import kernels_page
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def read_judgements(path=os.path.join(HERE, "judged.txt")):
+JUDGED = os.path.join(HERE, "judged.txt")
+
+
+def read_judgements(path=JUDGED):
     """[(pattern of cases, code, reason)]: lines 'PATTERN CODE reason', '#' begins a comment."""
     found = []
     with open(path, encoding="utf-8") as lines:
@@ -117,7 +122,7 @@ def run_case(case, grout):
         start = time.monotonic()
         kernels = pallas.import_kernels(prepared.function, sms=prepared.sms, gpu=prepared.gpu)(*prepared.inputs)
         result["seconds"]["import"] = time.monotonic() - start
-    except Exception as error:  # pylint: disable=broad-exception-caught
+    except Exception as error:
         result["refused"] = f"{type(error).__name__}: {error}".splitlines()[0]
         result["is_expected"] = bool(case.refused) and case.refused in str(error)
         return result

@@ -21,7 +21,8 @@ def _merge(saved):
 
 
 def _say_mode(seen):
-    return ", ".join(sorted(code for code, text in seen["codes"].items() if text.startswith("error"))) or seen["verdict"]
+    return ", ".join(sorted(code for code, text in seen["codes"].items() if text.startswith("error"))) or \
+        seen["verdict"]
 
 
 def _say_verdicts(versions):

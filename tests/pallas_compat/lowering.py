@@ -11,7 +11,8 @@ class Lowered(Exception):
 
 
 def _lower(answers, make, *args, **kwargs):
-    """In place of plgpu.kernel: the kernel is lowered where it is called, and the answer noted; unittest hides errors."""
+    """In place of plgpu.kernel: the kernel is lowered where it is called, and the answer noted; unittest hides
+    errors."""
     if not args:
         return lambda body: _lower(answers, make, body, **kwargs)
     kernel = make(*args, **{name: value for name, value in kwargs.items() if name != "interpret"})
@@ -29,10 +30,10 @@ def _lower(answers, make, *args, **kwargs):
 
 
 def run_call(item):
-    """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the first kernel, or JAX' error; it is missing
-    where no kernel was called."""
+    """A pytest_runtest_call: item.compat["lowering"] is '' where JAX lowers the first kernel, or JAX' error; it is
+    missing where no kernel was called."""
     make, answers = plgpu.kernel, []
-    own = lambda *args, **kwargs: _lower(answers, make, *args, **kwargs)  # noqa: E731
+    own = lambda *args, **kwargs: _lower(answers, make, *args, **kwargs)
     places = [(module, name) for module in (plgpu, item.module) for name in ("kernel", "_kernel")
               if vars(module).get(name) is make]
     for module, name in places:

@@ -50,7 +50,8 @@ def summarize(judged):
         here = _part(judged, is_blackwell)
         rate, asked = _rate(here)
         lines.append(f"{what} TMEM: {_describe_counts(here)}; {rate:.1f} % of {asked} same or better")
-        lines.append(f"  seconds of these: {_seconds(here, 'jax'):.0f} on JAX' mode, {_seconds(here, 'grout'):.0f} on grout")
+        lines.append(f"  seconds of these: {_seconds(here, 'jax'):.0f} on JAX' mode, {_seconds(here, 'grout'):.0f} on "
+                     "grout")
     return "\n".join(lines)
 
 
@@ -116,7 +117,8 @@ def _say_rate(what, judged):
     rate, asked = _rate(judged)
     counts = _count(judged)
     skipped = f", of which {counts['skipped']} skip themselves" if counts["skipped"] else ""
-    return f"{len(judged)} are {what} tensor memory{skipped}: **{rate:.1f} %** of {asked} are the same or better, {counts['wrong']} wrong."
+    return f"{len(judged)} are {what} tensor memory{skipped}: **{rate:.1f} %** of {asked} are the same or better, " \
+        f"{counts['wrong']} wrong."
 
 
 def compare(judged, version, other):
@@ -131,9 +133,10 @@ def compare(judged, version, other):
 def write(judged, commit, version, others):
     """Puts the tables between the marks of the page. others: (version of JAX, verdicts)."""
     lines = [BEGIN, "",
-             f"JAX at commit `{commit[:12]}` has {len(judged)} cases. With JAX {version}: {_describe_counts(judged.values())}.",
-             _say_rate("without", _part(judged, False)), _say_rate("with", _part(judged, True)),
-             *(compare(judged, *other) for other in others), "", *make_rows(judged), "", END]
+             (f"JAX at commit `{commit[:12]}` has {len(judged)} cases. With JAX {version}: "
+             f"{_describe_counts(judged.values())}."), _say_rate("without", _part(judged, False)),
+             _say_rate("with", _part(judged, True)), *(compare(judged, *other) for other in others), "",
+             *make_rows(judged), "", END]
     replace_part(BEGIN, END, lines)
 
 

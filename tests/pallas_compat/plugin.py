@@ -1,8 +1,8 @@
 """The pytest plug-in of the children of run.py: every case inside grout.pallas.interpret(), with grout's reports where
 the test asks JAX' state for races, and a line of JSON for every case.
 
-JAX' mode raises an error where a kernel misuses barriers or leaves a copy unfinished; grout reports it. Here a report with
-such a finding raises too, unless it also has a race: then JAX would not have come so far.
+JAX' mode raises an error where a kernel misuses barriers or leaves a copy unfinished; grout reports it. Here a report
+with such a finding raises too, unless it also has a race: then JAX would not have come so far.
 
 COMPAT_MODE=lower runs nothing: it asks JAX to lower the first kernel of a case for a GPU, and the line has its answer.
 
@@ -34,8 +34,8 @@ KNOWN = os.environ["COMPAT_KNOWN"]  # a file with a list of cases that are not r
 GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test is told of; '': none
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
-# Sums of an MMA begin with its accumulator; JAX' interpreter adds the product to it. Some cases compare with the latter to
-# the last bit.
+# Sums of an MMA begin with its accumulator; JAX' interpreter adds the product to it. Some cases compare with the latter
+# to the last bit.
 ROUNDING = 1e-6
 
 _reports = []  # of the case at hand
@@ -141,6 +141,7 @@ def pytest_runtest_call(item):
                                     timeout=SECONDS / 2) as item.grout_session:
             return (yield)
     from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
+
     import grout.pallas
     interpret_pallas_call.get_races = _get_races
     unittest.TestCase.assertRaisesRegex = _assert_raises_regex

@@ -67,7 +67,8 @@ def main():
     parser.add_argument("--results", help="a .json file to keep results in, and to take those from that are not run")
     parser.add_argument("--page", action="store_true", help="run nothing: judge the results that are kept")
     parser.add_argument("--update", action="store_true", help="write docs/pallas_compat.md")
-    parser.add_argument("--beside", action="append", default=[], help="results with another version of JAX, for the page")
+    parser.add_argument("--beside", action="append", default=[],
+                        help="results with another version of JAX, for the page")
     args = parser.parse_args()
     if args.fetch:
         children.fetch(args.tests, FILES)

@@ -10,16 +10,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Findings that JAX' mode has as races_found: two accesses that nothing orders, or not for both proxies.
 RACES = frozenset((
-    "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem", "async-not-awaited", "smem-race", "gmem-race",
-    "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "cluster-smem-reuse", "insufficient-scope",
-    "gmem-write-not-visible", "tensor-core-order", "tensor-pipe-order", "tmem-load-not-awaited", "tmem-race",
-    "tmem-store-not-committed", "same-value-race"))
+    "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem", "async-not-awaited", "smem-race",
+    "gmem-race", "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "cluster-smem-reuse",
+    "insufficient-scope", "gmem-write-not-visible", "tensor-core-order", "tensor-pipe-order", "tmem-load-not-awaited",
+    "tmem-race", "tmem-store-not-committed", "same-value-race"))
 # Findings that JAX' mode raises an error for, or never ends with.
 MISUSE = frozenset(("barrier-overrun", "barrier-unobserved-phase", "barrier-skipped-phase", "async-at-exit", "deadlock",
                     "debug-check-failed", "out-of-bounds"))
 
 BLACKWELL = r"tcgen05|Blackwell|tmem|::test_matmul\d*$"  # cases with tensor memory, by their names
-ROUNDING = "the test compares with JAX' sums to the last bit; those of an MMA begin with the accumulator: {:.1e} of them off"
+ROUNDING = "the test compares with JAX' sums to the last bit; those of an MMA begin with the accumulator: {:.1e} of " \
+    "them off"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +63,8 @@ def _find_reason(case, message):
 
 def get_refusal(message):
     """The primitive and the reason, if grout refused to import the kernel, or a rule that it breaks; ''."""
-    found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)", message)
+    found = re.search(r"(?:UnsupportedError|KernelError): (?:grout does not take what came of [^\n]*\n)?([^\n]+)",
+                      message)
     if found is None:
         return ""
     return re.sub(r"^\S+?:\d+:\d+: (error: )?", "", found.group(1))
@@ -102,7 +104,8 @@ def _judge(case, jax, grout, lowered):
 
 
 def list_refused(grout, file):
-    """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is better."""
+    """The cases of a file whose kernels grout refused, without the file's name, and nothing yet says why that is
+    better."""
     return [case.split("::", 1)[1] for case, line in grout.items()
             if case.startswith(f"{file}::") and line["outcome"] == "failed" and get_refusal(line["message"])
             and not _find_reason(case, line["message"])]
@@ -110,5 +113,6 @@ def list_refused(grout, file):
 
 def judge(jax, grout, lowered):
     """Verdicts by case. lowered: what JAX' lowering says of the cases it was asked about."""
-    return {case: _judge(case, jax.get(case, {"outcome": "not run", "seconds": 0, "message": ""}), line, lowered.get(case, {}))
+    return {case: _judge(case, jax.get(case, {"outcome": "not run", "seconds": 0, "message": ""}), line,
+                         lowered.get(case, {}))
             for case, line in grout.items()}

@@ -3,11 +3,12 @@ tells what it has to of CTAs that begin and end, of ld.global.nc, and of writes 
 
 usage: clusters.py --runner PATH [--show] FIRST COUNT
 
-A program is parts with meetings between. In each part threads load and store words of either CTA's shared memory, and of
-an array, some by ld.global.nc; in some, a thread arrives at the mbarrier of the other CTA. A meeting is bar.sync, barrier.cluster with a release or relaxed, a flag that one thread
-raises for another one, or nothing. The oracle knows no clocks: of each access it has the set of those before it, and the
-CTAs that its thread knows to have begun. Each run has to find one of the races that these leave, or only equal writes,
-or nothing.
+A program is parts with meetings between. In each part threads load and store words of either CTA's shared memory, and
+of an array, some by ld.global.nc; in some, a thread arrives at the mbarrier of the other CTA. A meeting is bar.sync,
+barrier.cluster with a release or relaxed, a flag that one thread
+raises for another one, or nothing. The oracle knows no clocks: of each access it has the set of those before it, and
+the CTAs that its thread knows to have begun. Each run has to find one of the races that these leave, or only equal
+writes, or nothing.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -27,8 +28,8 @@ FLAGS = 64  # the first word of the array that is a flag
 WORDS = 40  # of shared memory
 NO_MBARRIER = "no mbarrier is at this address"
 
-# kind: ld, st (of shared memory of the CTA), arrive (at its mbarrier), gld, gst, nc (of the array). An access is named by
-# its mark.
+# kind: ld, st (of shared memory of the CTA), arrive (at its mbarrier), gld, gst, nc (of the array). An access is named
+# by its mark.
 Access = collections.namedtuple("Access", "name thread kind cta word value")
 # after a part: ("",), ("bar",), ("cluster", "release" or "relaxed"), ("flag", from, to, "release" or "relaxed").
 Program = collections.namedtuple("Program", "parts meets")
@@ -117,7 +118,8 @@ class Oracle:
 
     def join(self, threads, is_full):
         """fence.mbarrier_init tells of an mbarrier along a relaxed way, too."""
-        before, begun, made = (set().union(*(each[i] for i in threads)) for each in (self.before, self.begun, self.made))
+        before, begun, made = (set().union(*(each[i] for i in threads))
+                               for each in (self.before, self.begun, self.made))
         for i in threads:
             self.before[i] |= before if is_full else set()
             self.begun[i] |= begun
@@ -144,7 +146,7 @@ class Oracle:
     def compare(self):
         items = list(self.seen.values())
         for i, (a, _) in enumerate(items):
-            for b, before in items[:i]:
+            for b, _before in items[:i]:
                 if (a.cta, a.word) != (b.cta, b.word) or not {"st", "gst"} & {a.kind, b.kind}:
                     continue
                 pair = frozenset((a.name, b.name))
@@ -171,7 +173,8 @@ def judge(oracle, line):
 
 # ---- as PTX
 
-HEAD = """// PTX ISA 9.1, 2.2.2 'Cluster of Cooperative Thread Arrays', 8 'Memory Consistency Model', 9.7.9 'ld.global.nc'.
+HEAD = """\
+// PTX ISA 9.1, 2.2.2 'Cluster of Cooperative Thread Arrays', 8 'Memory Consistency Model', 9.7.9 'ld.global.nc'.
 // launch: grid 2 cluster 2 block %d
 // expect: ordered
 
@@ -224,8 +227,8 @@ def choose(thread):
 def print_flag(meet, number):
     _, first, other, order = meet
     at = "[%%d+%d]" % (4 * (FLAGS + number))
-    return [choose(first), "@%%p0 st.%s.gpu.global.u32 %s, 1;" % (order, at), choose(other), "@!%%p0 bra over%d;" % number,
-            "again%d:" % number,
+    return [choose(first), "@%%p0 st.%s.gpu.global.u32 %s, 1;" % (order, at), choose(other),
+            "@!%%p0 bra over%d;" % number, "again%d:" % number,
             "ld.%s.gpu.global.u32 %%r1, %s;" % ("acquire" if order == "release" else "relaxed", at),
             "setp.eq.u32 %p1, %r1, 0;", "@%%p1 bra again%d;" % number, "over%d:" % number]
 

@@ -15,9 +15,9 @@ LOG_WORDS = 64  # of a thread
 PLACES = 4  # the first words
 DATA, FLAGS = (0, 1), (2, 3)  # what they are used for mostly
 
-# kind: ld, st, atom, red, fence, arrive, wait, lanes, bar, cluster. sem, scope: as written, "weak" or "". value: what is
-# written, or added. log: where what it reads is, or None. spins: it reads until the value is not 0, and 'log + 1' has
-# how often. name: its mark.
+# kind: ld, st, atom, red, fence, arrive, wait, lanes, bar, cluster. sem, scope: as written, "weak" or "". value: what
+# is written, or added. log: where what it reads is, or None. spins: it reads until the value is not 0, and 'log + 1'
+# has how often. name: its mark.
 Op = collections.namedtuple("Op", "kind name place sem scope value log spins", defaults=(None, "", "", 0, None, False))
 # shape: (grid, cluster). threads: (CTA, number in the block). parts[i][j]: of thread j. meets[i]: after part i,
 # ("bar",), ("lanes",), ("cluster", "release" or "relaxed"). arrivals: at the mbarrier of CTA 0.
@@ -89,8 +89,8 @@ class Drawer:
         if kind == "red":
             self.reds.add(place)
             return Op("red", self.name(), place, r.choice(("relaxed", "release")), self.scope(), value)
-        return Op("atom", self.name(), place, r.choice(("relaxed", "acquire", "release", "acq_rel")), self.scope(), value,
-                  self.log(thread))
+        return Op("atom", self.name(), place, r.choice(("relaxed", "acquire", "release", "acq_rel")), self.scope(),
+                  value, self.log(thread))
 
     def draw_read(self, thread):
         r = self.random
@@ -108,14 +108,16 @@ class Drawer:
         if what < 0.8:
             return self.draw_read(thread)
         if what < 0.92 or not arrivers:
-            return Op("fence", self.name(), None, r.choice(("acq_rel", "acq_rel", "acquire", "release", "sc")), self.scope())
+            return Op("fence", self.name(), None, r.choice(("acq_rel", "acq_rel", "acquire", "release", "sc")),
+                      self.scope())
         if thread > max(arrivers):
             return Op("wait", self.name(), None, r.choice(("acquire", "acquire", "relaxed")), r.choice(SCOPES[:2]))
         return None
 
 
 def draw_meet(random, shape):
-    kinds = [("bar",), ("lanes",), ("bar",)] + ([("cluster", "release"), ("cluster", "relaxed")] if shape[1] > 1 else [])
+    kinds = [("bar",), ("lanes",),
+             ("bar",)] + ([("cluster", "release"), ("cluster", "relaxed")] if shape[1] > 1 else [])
     return random.choice(kinds)
 
 
@@ -138,8 +140,8 @@ def draw(random):
     meets = meets[:-1]
     for thread in arrivers:
         place = random.randint(0, len(parts[0][thread]))
-        parts[0][thread].insert(place, Op("arrive", drawer.name(), None, random.choice(("release", "release", "relaxed")),
-                                          random.choice(SCOPES[:2])))
+        parts[0][thread].insert(place, Op("arrive", drawer.name(), None,
+                                          random.choice(("release", "release", "relaxed")), random.choice(SCOPES[:2])))
     waiters = [(i, cta) for i, (cta, _) in enumerate(threads) if cta == 0]
     parts = [[[op for op in ops if op.kind != "wait" or any(thread == i for i, _ in waiters)]
               for thread, ops in enumerate(part)] for part in parts]
@@ -220,7 +222,8 @@ def print_program(program):
             out.append(label + ":")
         meet = program.meets[i] if i < len(program.meets) else None
         if meet is not None:
-            out += MEETS.get(meet[0]) or ["barrier.cluster.arrive.%s.aligned;" % meet[1], "barrier.cluster.wait.acquire.aligned;"]
+            out += MEETS.get(meet[0]) or \
+                ["barrier.cluster.arrive.%s.aligned;" % meet[1], "barrier.cluster.wait.acquire.aligned;"]
     out += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", "ret;"]
     return HEAD % (grid, cluster, BLOCK, BLOCK, max(program.arrivals, 1)) + \
         "".join(("%s\n" if line.endswith(":") else "    %s\n") % line for line in out) + "}\n"

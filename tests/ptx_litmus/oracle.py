@@ -1,4 +1,5 @@
-"""The relations of PTX ISA 9.1, 8 'Memory Consistency Model', of one run of a drawn program, and the races that they leave.
+"""The relations of PTX ISA 9.1, 8 'Memory Consistency Model', of one run of a drawn program, and the races that they
+leave.
 
 Nothing here is shared with ptx/order, which keeps clocks: this builds the events of the run, from the values that were
 read, and closes the relations. The verdict of the machine's search has to be this one, for each seed.
@@ -20,8 +21,8 @@ import draw
 SEEDS = 6
 BATCH = 50
 
-# kind: r, w, u (read and write), fence, arrive, wait, meet. value: what it writes: (store, its adds so far) is what a place
-# holds. read: what it read.
+# kind: r, w, u (read and write), fence, arrive, wait, meet. value: what it writes: (store, its adds so far) is what a
+# place holds. read: what it read.
 Event = collections.namedtuple("Event", "number thread cta kind name place sem scope value read is_red")
 
 
@@ -269,7 +270,8 @@ def compare(verdict, run):
             return None, "coherent" if races else "ordered"
         return "the machine found no race: %s" % sorted(tuple(sorted(pair)) for pair in pairs), "race"
     if frozenset(verdict[2:]) not in pairs:
-        return "the machine says '%s', which is none of %s" % (" ".join(verdict), sorted(tuple(sorted(p)) for p in pairs)), "race"
+        return "the machine says '%s', which is none of %s" % (" ".join(verdict),
+                                                               sorted(tuple(sorted(p)) for p in pairs)), "race"
     return None, "race"
 
 
@@ -315,7 +317,8 @@ def main():
         for start in range(0, len(numbers), BATCH):
             wrong += run_batch(arguments.runner, pathlib.Path(folder), numbers[start:start + BATCH], counts)
     print("%d programs, %d runs: %s; %d programs wrong" % (
-        len(numbers), sum(counts.values()), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items())), wrong))
+        len(numbers), sum(counts.values()), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items())),
+        wrong))
     return 1 if wrong or min(counts["race"], counts["ordered"]) == 0 else 0
 
 

@@ -13,7 +13,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 SKIPPED = 77
 # Release of JAX, oldest first: the oldest Python that it runs on.
@@ -48,8 +48,8 @@ def find_python(minimum):
     """This Python if it is new enough, else another one."""
     if sys.version_info[:2] >= tuple(map(int, minimum.split("."))):
         return pathlib.Path(sys.executable)
-    done = subprocess.run([ROOT / "tools" / "newer_python.sh", minimum], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=SECONDS, check=False)
+    done = subprocess.run([ROOT / "tools" / "newer_python.sh", minimum], capture_output=True, text=True,
+                          timeout=SECONDS, check=False)
     if done.returncode == SKIPPED:
         raise Unavailable(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0:
@@ -61,9 +61,10 @@ class Environment:
     """A new virtual environment of this Python in this folder."""
 
     def __init__(self, python, folder):
-        # The pip that is there serves the new environment too: to install another one takes longer than all that it does.
-        pip = run([python, "-c", "import importlib.util as util; found = util.find_spec('pip'); "
-                   "print(found.origin if found else '')"]).strip()
+        # The pip that is there serves the new environment too: to install another one takes longer than all that it
+        # does.
+        pip = run([python, "-c", ("import importlib.util as util; found = util.find_spec('pip'); "
+                   "print(found.origin if found else '')")]).strip()
         shutil.rmtree(folder, ignore_errors=True)
         try:
             run([python, "-m", "venv", *(["--without-pip"] if pip else []), folder])

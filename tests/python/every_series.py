@@ -5,9 +5,10 @@
 usage: every_series.py --build BUILD --work FOLDER [--every-release] [--newer] [WORD..]
 
 From the oldest series of python/src/grout/_tested.py on, the newest release of each series and the tested ones; with
---every-release all of them. Each gets a new virtual environment of a Python that it runs on. WORDs are for pytest (files
-below python/tests, -k ..), by default all tests run. BUILD is a build tree with the target grout_bundle, as build/release.
---newer runs nothing: it says what PyPI has. Exits 1 if tests fail, or with --newer if there is a newer release of JAX.
+--every-release all of them. Each gets a new virtual environment of a Python that it runs on. WORDs are for pytest
+(files below python/tests, -k ..), by default all tests run. BUILD is a build tree with the target grout_bundle, as
+build/release. --newer runs nothing: it says what PyPI has. Exits 1 if tests fail, or with --newer if there is a newer
+release of JAX.
 """
 import argparse
 import pathlib
@@ -16,8 +17,19 @@ import subprocess
 import sys
 import time
 
-from environment import (SECONDS, SKIPPED, TESTED, WITH_JAX, Environment, Failed, Unavailable, build_wheel, find_python,
-                         make_variables, run)
+from environment import (
+    SECONDS,
+    SKIPPED,
+    TESTED,
+    WITH_JAX,
+    Environment,
+    Failed,
+    Unavailable,
+    build_wheel,
+    find_python,
+    make_variables,
+    run,
+)
 
 NEWEST = list(TESTED)[-1]
 COUNTS = re.compile(r"^\d+ (?:passed|failed|skipped|error).*$", re.MULTILINE)
@@ -73,7 +85,8 @@ def try_release(release, wheel, tests, work, words):
         return f"| {release}{mark} | {version} | not installed: {why} | |", False
     log = work / f"{release}.log"
     with open(log, "w", encoding="utf-8") as file:
-        done = subprocess.run([environment.python, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", *words], cwd=tests,
+        done = subprocess.run([environment.python, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", *words],
+                              cwd=tests,
                               env={**make_variables(work), "XLA_FLAGS": "--xla_backend_optimization_level=0"},
                               stdout=file, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
     counts = COUNTS.findall(log.read_text(encoding="utf-8", errors="replace"))

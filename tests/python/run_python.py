@@ -5,21 +5,31 @@
 usage: run_python.py --build BUILD --work FOLDER --jax oldest|newest
 
 BUILD is a build tree with the target grout_bundle. JAX is the oldest or the newest that grout is tested with
-(python/src/grout/_tested.py); what else the package needs comes from PyPI in the versions of constraints.txt. The newest
-JAX may want a newer Python than this one: tools/newer_python.sh finds it. With the newest a test with many cases has each
-third of them. With the oldest each third test of a file runs, and none that has the mark 'library', unless there is no
-Python for the newest. every_series.py runs all with each release.
-Exits 77 where PyPI is out of reach, where Python makes no virtual environments, and where there is no Python or no wheel
-for the newest JAX. With the oldest, tests that need JAX are skipped where PyPI has none for this Python. The reason is
-printed.
+(python/src/grout/_tested.py); what else the package needs comes from PyPI in the versions of constraints.txt. The
+newest JAX may want a newer Python than this one: tools/newer_python.sh finds it. With the newest a test with many cases
+has each third of them. With the oldest each third test of a file runs, and none that has the mark 'library', unless
+there is no Python for the newest. every_series.py runs all with each release.
+Exits 77 where PyPI is out of reach, where Python makes no virtual environments, and where there is no Python or no
+wheel for the newest JAX. With the oldest, tests that need JAX are skipped where PyPI has none for this Python. The
+reason is printed.
 """
 import argparse
 import pathlib
 import sys
 import time
 
-from environment import (SKIPPED, TESTED, WITH_JAX, Environment, Failed, Unavailable, build_wheel, find_python,
-                         make_variables, run)
+from environment import (
+    SKIPPED,
+    TESTED,
+    WITH_JAX,
+    Environment,
+    Failed,
+    Unavailable,
+    build_wheel,
+    find_python,
+    make_variables,
+    run,
+)
 
 # What XLA makes is to come soon, not to be fast. A release without one of these flags ends at it.
 XLA = {"oldest": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",

@@ -1,4 +1,5 @@
-"""Drawn kernels with many of something: CTAs, units, phases, copies in flight. A mistake stands far from where it shows.
+"""Drawn kernels with many of something: CTAs, units, phases, copies in flight. A mistake stands far from where it
+shows.
 
 usage: check_crowds.py --grout PATH KIND FIRST COUNT        KIND: readers, totals, phases, stores, copies, waits
 
@@ -10,8 +11,8 @@ may wait when the next one is over.
 stores: up to 1,700 copies of TMA to GMEM in flight, of which a wait leaves some. With a mistake the bytes of one
 that may be in flight are written.
 copies: the same with groups of cp.async, and a read.
-waits: up to 600 waits for such copies, and another CTA that has heard of one of them. With a mistake it has not, or by an
-edge that carries no memory.
+waits: up to 600 waits for such copies, and another CTA that has heard of one of them. With a mistake it has not, or by
+an edge that carries no memory.
 
 Right kernels are clean; of those with a mistake the code is known. A kernel that differs is printed. Closing line:
 'N passed, N failed, N mistakes'.
@@ -24,7 +25,7 @@ import random
 import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-import checking  # noqa: E402
+import checking
 
 UNITS_MAX = 2**31 - 1  # that a semaphore holds
 TOTAL_MAX = 2**32 - 1  # that a GPU counts in a launch, for waits that take none
@@ -92,7 +93,7 @@ def totals(draw):
         if looks and draw.random() < 0.3:
             lines.append(f"  semaphore_wait %u[0], {draw.randint(1, min(total, UNITS_MAX))} no_decrement")
     if looks:
-        lines.append(f"  semaphore_wait %u[0], 1 no_decrement")
+        lines.append("  semaphore_wait %u[0], 1 no_decrement")
         wanted |= {"semaphore-range"} if total > TOTAL_MAX else set()
     if units > 0:
         lines.append(f"  semaphore_wait %u[0], {units}")
@@ -230,8 +231,8 @@ def main():
         is_good = found == wanted and code in (0, 1)
         if not is_good:
             failed += 1
-            print(f"seed {seed}, {' '.join(options)}: exit code {code}, found {sorted(found)}, wanted {sorted(wanted)}\n"
-                  f"{source}")
+            print(f"seed {seed}, {' '.join(options)}: exit code {code}, found {sorted(found)}, wanted "
+                  f"{sorted(wanted)}\n{source}")
     print(f"{arguments.count - failed} passed, {failed} failed, {mistakes} mistakes")
     return failed > 0 or mistakes in (0, arguments.count)
 

@@ -20,7 +20,7 @@ import random
 import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-import checking  # noqa: E402
+import checking
 
 COLUMNS = 64
 

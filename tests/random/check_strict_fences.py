@@ -10,15 +10,16 @@ The simple model walks the graph of what happens before what:
     no commit of the storing thread itself is on the way        the strict rule is broken, primary place the store
 
 The rows are of SMEM or of GMEM. Some kernels load rows of GMEM, which somebody then stores over by TMA: the plain rule
-asks for no commit, the strict one for any, primary place the copy. Schedule and timing are drawn too: the answer has nothing to do with them.
+asks for no commit, the strict one for any, primary place the copy. Schedule and timing are drawn too: the answer has
+nothing to do with them.
 """
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
-import os
 
 THREADS = 3
 

@@ -324,8 +324,8 @@ class Threads:
             self.published[thread] |= self.published[0]
         for _ in range(self.draw.randrange(8, 22)):
             self.draw_op()
-        lines = [f"kernel @k(%a: in gmem f16[64, 64], %b: in gmem f16[64, 64], "
-                 f"%y: out gmem f16[{max(self.outputs, 1)}, 64, 64], %c: out gmem f32[{self.count}, 64, 64])",
+        lines = [(f"kernel @k(%a: in gmem f16[64, 64], %b: in gmem f16[64, 64], "
+                 f"%y: out gmem f16[{max(self.outputs, 1)}, 64, 64], %c: out gmem f32[{self.count}, 64, 64])"),
                  f"    threads(wg = {self.count})", "{",
                  "  scratch %as : smem f16[2, 64, 64] tile(8, 64) swizzle(128)",
                  "  scratch %bs : smem f16[64, 64] tile(8, 64) swizzle(128)",

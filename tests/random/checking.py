@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 
 def check(grout, text, options):
@@ -18,8 +18,8 @@ def check(grout, text, options):
         path = os.path.join(folder, "drawn.grout")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True, text=True,
-                              errors="replace", timeout=SECONDS, check=False)
+        done = subprocess.run([grout, "check", "--format", "json", "-q", *options, path], capture_output=True,
+                              text=True, errors="replace", timeout=SECONDS, check=False)
     try:
         report = json.loads(done.stdout)
     except ValueError:

@@ -5,9 +5,9 @@ usage: references.py --grout PATH [--products LIBRARY] [KERNEL...]
 
 LIBRARY is products.c compiled: it makes the same sums as Python does, thirty times as fast.
 
-Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly (f8e5m2, f6e3m2: of 1/4 beyond 1); so a
-difference is the kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a unit of the output's type and
-what the kernel's own arithmetic may lose.
+Inputs are multiples of 1/8 between -15/8 and 15/8, which every float type here has exactly (f8e5m2, f6e3m2: of 1/4
+beyond 1); so a difference is the kernel's. A tolerance stands with each case: 0 where all sums are exact, else half a
+unit of the output's type and what the kernel's own arithmetic may lose.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -30,7 +30,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from limit import SECONDS  # noqa: E402
+from limit import SECONDS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -38,7 +38,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # ---- arrays: flat lists, row-major ----
 
 INTEGERS = ("i32", "i8")
-TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2"), "codes_of_two": ("H", "<u2"), "f4": ("f", "<f4"), "scales": ("f", "<f4")}
+TYPES = {"i8": ("b", "|i1"), "codes": ("H", "<u2"), "codes_of_two": ("H", "<u2"), "f4": ("f", "<f4"),
+         "scales": ("f", "<f4")}
 # What an f4e2m1 holds, and powers of two.
 CHOICES = {"f4": [sign * size for sign in (-1, 1) for size in (0, 0.5, 1, 1.5, 2, 3, 4, 6)],
            "scales": [2.0 ** exponent for exponent in range(-2, 3)]}
@@ -118,7 +119,8 @@ def compute_matmul_sparse(arrays, sizes):
 
 
 def compute_tcgen05_sparse(width):
-    """The same with the words of metadata where the tensor core of Blackwell reads them, by bytes of an element of a."""
+    """The same with the words of metadata where the tensor core of Blackwell reads them, by bytes of an element of
+    a."""
     def place(m, w):
         return (m, w % 8) if width == 1 else (m // 16 * 16 + w % 2 * 8 + m % 8, w % 8 // 2 * 2 + m % 16 // 8)
 
@@ -253,7 +255,8 @@ def compute_scan(arrays, sizes):
 
 def compute_matmul_ragged(arrays, sizes):
     rows, result = cut_rows(arrays["a"], sizes["K"]), []
-    for low, high, matrix in zip(arrays["offsets"], arrays["offsets"][1:], cut_rows(arrays["b"], sizes["K"] * sizes["N"])):
+    for low, high, matrix in zip(arrays["offsets"], arrays["offsets"][1:],
+                                 cut_rows(arrays["b"], sizes["K"] * sizes["N"])):
         result += multiply(rows[low:high], turn(cut_rows(matrix, sizes["N"])))
     return {"c": result}
 
@@ -421,8 +424,8 @@ def compute_embedding(arrays, sizes):
 MATMUL = {"a": "M K", "b": "K N"}
 BACKWARD = {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D", "do": "HEADS S D", "lse2": "HEADS ROWS",
             "delta": "HEADS ROWS"}
-# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers, 'codes': metadata; 'offsets', 'rows': of
-# the groups, of an array of TOKENS rows); relative and absolute
+# FILE or FILE@KERNEL; function; arrays and their dimensions ('i32' or 'i8' in front: integers, 'codes': metadata;
+# 'offsets', 'rows': of the groups, of an array of TOKENS rows); relative and absolute
 # tolerance; the consts of each case
 SPARSE = {"a": "M KEPT", "b": "N K", "e": "codes MT KT 128 8"}
 CASES = [
@@ -433,8 +436,8 @@ CASES = [
          ("f8e4m3", 130, 72, 288), ("f8e5m2", 1, 4, 32), ("f8e5m2", 129, 68, 160))]),
     ("tests/references/tcgen05_sparse", compute_tcgen05_sparse(1), {**SPARSE, "a": "i8 M KEPT", "b": "i8 N K"}, 0, 0,
      ["M=130 N=72 K=288 BYTES=1 f16=i8 f32=i32"]),
-    ("tests/references/tcgen05_sparse_f32", compute_tcgen05_sparse_f32, {**SPARSE, "e": "codes_of_two MT KT 128 8"}, 0, 0,
-     ["M=1 N=4 K=8", "M=130 N=72 K=136"]),
+    ("tests/references/tcgen05_sparse_f32", compute_tcgen05_sparse_f32, {**SPARSE, "e": "codes_of_two MT KT 128 8"}, 0,
+     0, ["M=1 N=4 K=8", "M=130 N=72 K=136"]),
     ("matmul_hopper", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640"]),
     ("matmul_blackwell", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -450,12 +453,15 @@ CASES = [
     ("matmul_blackwell_mxfp8_collective", compute_block_scaled(32),
      {"a": "M K", "b": "N K", "a_scale": "scales MB GROUPS 32 16", "b_scale": "scales NB GROUPS 32 16"}, 2 ** -8, 1e-2,
      ["M=256 N=128 K=128", "M=300 N=72 K=256", "M=100 N=200 K=640 STAGES=2"]),
-    ("matmul_blackwell_nvfp4", compute_block_scaled(32), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
-                                                           "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
+    ("matmul_blackwell_nvfp4", compute_block_scaled(32),
+     {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
+       "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
      2 ** -8, 1e-2, ["M=100 N=72 K=512 BLOCK=32 f8e4m3=f8e8m0"]),
-    ("matmul_blackwell_nvfp4", compute_block_scaled(16), {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
-                                                           "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
-     2 ** -8, 1e-2, ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256", "M=100 N=72 K=512 f8e4m3=f8e8m0"]),
+    ("matmul_blackwell_nvfp4", compute_block_scaled(16),
+     {"a": "f4 M K", "b": "f4 N K", "a_scale": "scales MB GROUPS 32 16",
+       "b_scale": "scales NB GROUPS 32 16", "alpha": "1"},
+     2 ** -8, 1e-2,
+     ["M=128 N=128 K=256", "M=100 N=72 K=512", "M=200 N=264 K=256 TN=256", "M=100 N=72 K=512 f8e4m3=f8e8m0"]),
     ("matmul_blackwell_epilogue", compute_matmul, MATMUL, 2 ** -8, 1e-5,
      ["M=1 N=8 K=8", "M=100 N=72 K=136", "M=129 N=264 K=64", "M=64 N=128 K=640 TN=256 EN=32"]),
     ("matmul_blackwell_persistent", compute_matmul, MATMUL, 2 ** -8, 1e-5,
@@ -553,9 +559,10 @@ CASES = [
       "S=40 SK=136 D=128 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1", "S=20 SK=90 BN=80 STAGES=3"]),
     ("attention_blackwell", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -7, 0.008,
      ["S=40 SK=200 CAUSAL=1 f16=bf16"]),
-    ("attention_blackwell_shared", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10, 0.001,
-     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330", "S=40 SK=136 D=64 GROUP=2 CAUSAL=1 BN=64",
-      "S=260 SK=400 BN=64 CAUSAL=1 STAGES=3"]),
+    ("attention_blackwell_shared", compute_attention, {"q": "HEADS S D", "k": "KV SK D", "v": "KV SK D"}, 2 ** -10,
+     0.001,
+     ["S=1 SK=1", "S=1 SK=200 CAUSAL=1", "S=70 SK=70 CAUSAL=1", "S=300 SK=330",
+      "S=40 SK=136 D=64 GROUP=2 CAUSAL=1 BN=64", "S=260 SK=400 BN=64 CAUSAL=1 STAGES=3"]),
     ("attention_blackwell_decode", compute_decode,
      {"q": "HEADS GROUP D", "k": "HEADS SK D", "v": "HEADS SK D", "lengths": "i32 BATCH"}, 2 ** -10, 0.001,
      ["BATCH=1 SK=1", "BATCH=2 SK=333 SPLITS=1", "BATCH=3 SK=700 SPLITS=5", "BATCH=2 SK=260 D=128 GROUP=16",
@@ -579,7 +586,8 @@ DERIVED = {"attention_blackwell_decode": derive_decode, "embedding_bag": derive_
 
 def draw_codes(generator, count, is_of_two):
     """Words of 4 codes, each of two different places in any order, or of one of two."""
-    codes = [4, 14] if is_of_two else [first + 4 * second for first in range(4) for second in range(4) if first != second]
+    codes = [4, 14] if is_of_two \
+        else [first + 4 * second for first in range(4) for second in range(4) if first != second]
     return [sum(generator.choice(codes) << at for at in (0, 4, 8, 12)) for _ in range(count)]
 
 

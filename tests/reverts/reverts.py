@@ -10,9 +10,9 @@ head of each:
     finder: a generator and its arguments, as in FINDERS below; there may be several
 
 apply: each patch still applies, and the page docs/reverts.md lists each with its finders. Quick.
-find: copies the tree to FOLDER and builds it there. No finder may find anything in it. Then, for each patch, builds what
-is needed with it: each finder has to find at least one kernel. Without a name all; --update writes their rows into the
-page.
+find: copies the tree to FOLDER and builds it there. No finder may find anything in it. Then, for each patch, builds
+what is needed with it: each finder has to find at least one kernel. Without a name all; --update writes their rows into
+the page.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -80,7 +80,8 @@ FINDERS = {
                      (sys.executable, "{tests}/random/check_crowds.py", *GROUT), PASSED),
     # FIRST COUNT
     "clusters": Finder("tests/ptx_litmus/clusters.py",
-                       (sys.executable, "{tests}/ptx_litmus/clusters.py", "--runner", "{build}/tests/ptx_litmus/ptx_litmus"),
+                       (sys.executable, "{tests}/ptx_litmus/clusters.py", "--runner",
+                        "{build}/tests/ptx_litmus/ptx_litmus"),
                        PASSED),
     # --first FIRST --count COUNT
     "certificates": Finder("tests/certificates/certificates.py",
@@ -117,7 +118,8 @@ FINDERS = {
     # --arch ARCH --count COUNT --interleavings N --check
     "drawn_ptx": Finder("tests/differential/ptx/drawn_ptx.py",
                         (sys.executable, "{tests}/differential/ptx/drawn_ptx.py", *GROUT, "--random",
-                         "{build}/tests/random/check_random", "--synchronised", "{build}/tests/random/check_synchronised"),
+                         "{build}/tests/random/check_random", "--synchronised",
+                         "{build}/tests/random/check_synchronised"),
                         r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
     # --only WORD --first FIRST --count COUNT --interleavings N
     "drawn_races": Finder("tests/differential/ptx/drawn_races.py",
@@ -130,7 +132,8 @@ FINDERS = {
                        r"^(?P<good>\d+) agree in each of \d+ interleavings, \d+ left out, (?P<found>\d+) differ"),
     # FIRST COUNT
     "axioms": Finder("tests/axioms/judge.py",
-                     (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export", "{build}/tests/axioms/axioms_export", "drawn"),
+                     (sys.executable, "{tests}/axioms/judge.py", *GROUT, "--export",
+                      "{build}/tests/axioms/axioms_export", "drawn"),
                      r"^axioms: (?P<all>\d+) drawn kernels: (?:.*?(?P<found>\d+) wrong)?"),
 }
 

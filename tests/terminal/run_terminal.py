@@ -126,7 +126,8 @@ def check_all(grout, folder, update):
             faults += [f"{line}: {fault}" for fault in found]
             pages.append(f"$ {line}\n{text}")
     for width in (NARROW, WIDE):
-        show([grout, "check", "clean.grout", "-D", "STEPS=2", "--html", f"{width}.html"], width, width == NARROW, folder)
+        show([grout, "check", "clean.grout", "-D", "STEPS=2", "--html", f"{width}.html"], width, width == NARROW,
+             folder)
     written = []
     for width in (NARROW, WIDE):
         with open(os.path.join(folder, f"{width}.html"), encoding="utf-8") as file:

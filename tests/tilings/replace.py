@@ -4,7 +4,8 @@ usage: replace.py --grout PATH [--least N] [--device ptx] KERNEL-OR-FOLDER...
 
 Each 'tile(..)' and 'swizzle(..)' of an smem array becomes 'tile(infer)', all of a file at once. What the file
 expects must still be found in it. With --device ptx its PTX must compute the same on the CPU, which needs NVRTC: 77
-without it. Then each array alone: where the CUDA text does not change, the layout is the one that was written. At least N arrays must have it.
+without it. Then each array alone: where the CUDA text does not change, the layout is the one that was written. At least
+N arrays must have it.
 """
 import argparse
 import os

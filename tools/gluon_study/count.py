@@ -11,9 +11,9 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
 import os
+import trace
 
 import counterparts
-import trace
 import ttgir
 
 KINDS = (counterparts.ONE, counterparts.FOLDED, counterparts.REWRITE, counterparts.MISSING)

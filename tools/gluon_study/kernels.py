@@ -5,14 +5,19 @@ SPDX-License-Identifier: Apache-2.0
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import (
-    fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait)
+    fence_async_shared,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 
 @gluon.jit
 def add_kernel(x, y, z, columns, SLOTS: gl.constexpr, FENCE: gl.constexpr):
-    """z = x + y, a band of rows a program, loads that run SLOTS - 1 blocks ahead. Without FENCE nothing publishes the sums
-    to TMA, as the Python has it; Triton's compiler adds a fence later."""
+    """z = x + y, a band of rows a program, loads that run SLOTS - 1 blocks ahead. Without FENCE nothing publishes the
+    sums to TMA, as the Python has it; Triton's compiler adds a fence later."""
     rows: gl.constexpr = x.block_type.shape[0]
     width: gl.constexpr = x.block_type.shape[1]
     registers: gl.constexpr = gl.BlockedLayout([1, 1], [1, 32], [1, 4], [1, 0])
@@ -24,7 +29,7 @@ def add_kernel(x, y, z, columns, SLOTS: gl.constexpr, FENCE: gl.constexpr):
         mbarrier.init(full.index(i), count=1)
     top = gl.program_id(0) * rows
     steps = gl.cdiv(columns, width)
-    for step in range(0, steps + SLOTS - 1):
+    for step in range(steps + SLOTS - 1):
         slot = step % SLOTS
         mbarrier.expect(full.index(slot), x.block_type.nbytes + y.block_type.nbytes, pred=step < steps)
         tma.async_load(x, [top, step * width], full.index(slot), x_slots.index(slot), pred=step < steps)
@@ -74,7 +79,7 @@ def matmul_kernel(a, b, c, IN_FLIGHT: gl.constexpr):
         mbarrier.wait(full.index(slot), (step // 2) & 1)
         total = warpgroup_mma(a_slots.index(slot), b_slots.index(slot), total, is_async=True)
         total = warpgroup_mma_wait(IN_FLIGHT, deps=(total, ))
-        step += 1
+        step += 1  # noqa: SIM113  (Gluon has no enumerate)
     total = warpgroup_mma_wait(0, deps=(total, ))
     out.store(total.to(gl.float16))
     fence_async_shared()

@@ -10,9 +10,9 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
 import re
+import trace
 
 import counterparts
-import trace
 import ttgir
 
 ELEMENTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "i8": "i8", "i16": "i16",
@@ -339,7 +339,8 @@ class Kernel:
             self.lines.append("  " * self.depth + "} partition {")
             inner = re.findall(rf"({VALUE}): ", head)
             self.values.update({name: self.values[outer] for name, outer in zip(inner, captured)})
-            self.blocks.update({name: self.blocks[outer] for name, outer in zip(inner, captured) if outer in self.blocks})
+            self.blocks.update({name: self.blocks[outer]
+                                for name, outer in zip(inner, captured) if outer in self.blocks})
             self.reads, outside_reads = set(), self.reads
             self.writes, outside_writes = set(), self.writes
             self.body(region)
@@ -419,7 +420,8 @@ class Kernel:
         self.guarded(names[2], lambda: self.line(f"mbarrier_wait {self.use(names[0])}, {self.use(names[1])}"))
 
     def boxes(self, op, seen, smem, text):
-        """The line that `text` makes of a box and its place in shared memory; for a block of several boxes, in a loop."""
+        """The line that `text` makes of a box and its place in shared memory; for a block of several boxes, in a
+        loop."""
         found = re.match(rf"({VALUE})\[(.*?)\]", op.rest)
         seen.add(found[1])
         name, starts = self.use(found[1]), [self.use(start) for start in re.findall(VALUE, found[2])]
@@ -592,7 +594,7 @@ def main():
         try:
             print(translate(launch))
         except Refused as what:
-            raise SystemExit(f"{launch.kernel}: {what}")
+            raise SystemExit(f"{launch.kernel}: {what}") from what
 
 
 if __name__ == "__main__":

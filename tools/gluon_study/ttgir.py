@@ -46,7 +46,7 @@ def places(text):
 
 def aliases(text):
     """What #shared, #mma and the like stand for."""
-    return {name: body for name, body in re.findall(r"^#(\w+) = (#ttg\..*|#ttng\..*)$", text, re.M)}
+    return dict(re.findall(r"^#(\w+) = (#ttg\..*|#ttng\..*)$", text, re.M))
 
 
 def parse(text):

@@ -8,9 +8,10 @@ of each loop by what executes them. --text takes what nvdisasm has written inste
 GPU. Without arguments it checks itself.
 
 A loop is what lies between a label and the last branch back to it. Its own instructions are those that lie in no loop
-inside it, so the lines of nested loops add up. Where a wait does not succeed at once the code spins after the end of the
-kernel, in a loop of a few instructions, and then goes back to where it came from, which is no loop. Loops that only spin
-are not shown, nor those without any of the tensor core, TMA, mbarriers, exponentials or memory, unless --every is given.
+inside it, so the lines of nested loops add up. Where a wait does not succeed at once the code spins after the end of
+the kernel, in a loop of a few instructions, and then goes back to where it came from, which is no loop. Loops that only
+spin are not shown, nor those without any of the tensor core, TMA, mbarriers, exponentials or memory, unless --every is
+given.
 
 Exit code 0: counted, or the check of itself holds; 1: it does not, or a command failed; 77: no nvdisasm.
 """
@@ -40,7 +41,8 @@ KINDS = (
     ("gmem", r"LDG|STG|ATOMG|REDG|RED\b|LD\b|ST\b"),
     ("sfu", r"MUFU"),
     ("float2", r"FFMA2|FADD2|FMUL2"),
-    ("float", r"F(?:FMA|ADD|MUL|MNMX3?|SEL|SETP|CHK|SWZADD)\b|H(?:FMA2|ADD2|MUL2|MNMX2|SETP2)\b|D(?:FMA|ADD|MUL|SETP)\b"),
+    ("float",
+     r"F(?:FMA|ADD|MUL|MNMX3?|SEL|SETP|CHK|SWZADD)\b|H(?:FMA2|ADD2|MUL2|MNMX2|SETP2)\b|D(?:FMA|ADD|MUL|SETP)\b"),
     ("convert", r"F2FP|F2F|F2I|I2F|I2FP|FRND"),
     ("lanes", r"SHFL|VOTE|REDUX|CREDUX|MATCH|ELECT"),
     ("control", r"BRA|BRX|BSSY|BSYNC|EXIT|CALL|RET|NANOSLEEP|BREAK|USETMAXREG|BPT|WARPSYNC"),

@@ -56,10 +56,12 @@ def draw_call(case):
     long = ["-D", f"REPEAT={repeat}"]
     calls = (
         Call(["run", "long.grout", *long, "--output", "c=c.npy"], ["c.npy"]),
-        Call(["check", "long.grout", *long, "--output", "c=c.npy", "--html", "page.html", "--threads", rng.choice((1, 3))],
+        Call(["check", "long.grout", *long, "--output", "c=c.npy", "--html", "page.html", "--threads",
+              rng.choice((1, 3))],
              ["c.npy", "page.html"]),
         Call(["check", "long.grout", *long, "--format", rng.choice(("json", "sarif"))], []),
-        Call(["check", "race.grout", "--html", "page.html", "--save-schedule", "s.schedule"], ["page.html", "s.schedule"]),
+        Call(["check", "race.grout", "--html", "page.html", "--save-schedule", "s.schedule"],
+             ["page.html", "s.schedule"]),
         Call(["check", "race.grout", "--explore", "--minimise", "--html", "page.html"], ["page.html"]),
         Call(["check", "long.grout", *long, "--html", "page.html", "--watch"], ["page.html"]),
         Call(["fix", "race.grout", "--yes"], ["race.grout"]),

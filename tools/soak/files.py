@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated files that the command reads beside kernels: arrays, schedules, lists of suppressions, baselines, the cache.
 
-Each begins as one that grout has written, or takes. Cut files, random bytes, numbers at the edge of a type, words of other
+Each begins as one that grout has written, or takes. Cut files, random bytes, numbers at the edge of a type, words of
+other
 lines: whatever it is, the call says so, or takes it for what it is. What a cache holds is never believed: the text that
 comes out is the one that NVRTC makes. Without NVRTC there are no cases of the cache.
 """
@@ -82,7 +83,8 @@ def play_npy(case, _originals):
         head = mutate_text(rng, good[:128].decode("latin-1"), ["'descr'", "True", "(1,", "1e9", "-1", "99999999999"])
         good = head.encode("latin-1", "replace") + good[128:]
     case.write("x.npy", mutate_bytes(rng, good) if rng.randrange(2) else good)
-    words = rng.choice((["--input", "a=x.npy"], ["--inout", "b=x.npy:b.npy"], ["--expect-output", "c=x.npy", "--rtol", "0.1"],
+    words = rng.choice((["--input", "a=x.npy"], ["--inout", "b=x.npy:b.npy"],
+                        ["--expect-output", "c=x.npy", "--rtol", "0.1"],
                         ["--input", "a=x.npy", "--output", "c=c.npy:f32"]))
     outcome = case.run(_command([rng.choice(("run", "check")), "k.grout", *words, *LIMITS]))
     case.expect_files({"k.grout", "x.npy", "b.npy", "c.npy"})
@@ -108,7 +110,8 @@ def play_rules(case, originals):
 
 
 def play_cache(case, originals):
-    """One entry is there, and wrong: of another version, cut, of other bytes, a folder, a link, a pipe, of a larger name."""
+    """One entry is there, and wrong: of another version, cut, of other bytes, a folder, a link, a pipe, of a larger
+    name."""
     rng = case.random
     case.write("k.grout", SMALL)
     cache = case.folder / "cache"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated kernels: texts of kernels/, tests/behaviour and tests/golden with mistakes put in, through every command.
 
-Each case is one file and one call of check, run, fix, emit or fmt, with options that are drawn and limits of time, steps
-and memory. Beside what soak.py calls a fault: a JSON report that is no JSON, canonical text that is not canonical, an
-output that is torn, and any file that the call should not have made.
+Each case is one file and one call of check, run, fix, emit or fmt, with options that are drawn and limits of time,
+steps and memory. Beside what soak.py calls a fault: a JSON report that is no JSON, canonical text that is not
+canonical, an output that is torn, and any file that the call should not have made.
 """
 import json
 import re
@@ -52,8 +52,9 @@ def draw_launch(source):
         words += ["--max-steps", rng.choice((1, 1000, 200000, 50000000))]
     choices = [("--schedule", rng.choice(("fair", "random", "pct:3", "pct:0"))), ("--seed", source.draw_number()),
                ("--timing", rng.choice(("lazy", "eager", "random"))), ("--numerics", "exact"), ("--non-finite",),
-               ("--sms", source.draw_number()), ("--resident", source.draw_number()), ("--strict-fences",), ("--stats",),
-               ("--threads", rng.choice((2, 3, 300))), ("--arch", rng.choice(("any", "sm_100a", "sm_103a", "sm_90a"))),
+               ("--sms", source.draw_number()), ("--resident", source.draw_number()), ("--strict-fences",),
+               ("--stats",), ("--threads", rng.choice((2, 3, 300))),
+               ("--arch", rng.choice(("any", "sm_100a", "sm_103a", "sm_90a"))),
                ("--full-arrays",), ("-q",), ("-v",), ("--max-findings", source.draw_number()), ("--werror",)]
     for choice in rng.sample(choices, rng.choice((0, 0, 1, 2, 4))):
         words += choice

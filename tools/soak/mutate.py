@@ -3,10 +3,10 @@
 import re
 
 TOKEN = re.compile(r"[%@.$]?\w+(?:\.\w+)*|\s+|.", re.DOTALL)
-NUMBERS = ("0", "1", "-1", "2", "7", "16", "63", "127", "128", "255", "256", "1023", "4096", "65535", "65536", "1048576",
-           "2147483647", "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808",
-           "-9223372036854775808", "18446744073709551616", "1" + "0" * 60, "1.0e308", "1.0e-320", "0x7fffffff", "inf",
-           "nan", "0.1", "-0.0", "3.5")
+NUMBERS = ("0", "1", "-1", "2", "7", "16", "63", "127", "128", "255", "256", "1023", "4096", "65535", "65536",
+           "1048576", "2147483647", "2147483648", "4294967295", "4294967296", "9223372036854775807",
+           "9223372036854775808", "-9223372036854775808", "18446744073709551616", "1" + "0" * 60, "1.0e308", "1.0e-320",
+           "0x7fffffff", "inf", "nan", "0.1", "-0.0", "3.5")
 OPEN, CLOSE = "([{", ")]}"
 
 
@@ -44,7 +44,7 @@ def _tokens(rng, text, words):
 
 def _numbers(rng, text, _words):
     """Some numbers are others: near ones, or at the edge of a type."""
-    places = [match for match in re.finditer(r"\b\d+(?:\.\d+)?\b", text)]
+    places = list(re.finditer(r"\b\d+(?:\.\d+)?\b", text))
     rng.shuffle(places)
     for match in sorted(places[:rng.choice((1, 1, 2, 4))], key=lambda match: -match.start()):
         number = match.group()
@@ -156,7 +156,8 @@ def mutate_text(rng, text, words, others=()):
 
 
 def mutate_bytes(rng, data):
-    """The bytes after one to three steps: other bits, cuts, numbers at the edge of a type, parts twice, chance alone."""
+    """The bytes after one to three steps: other bits, cuts, numbers at the edge of a type, parts twice, chance
+    alone."""
     data = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 3))):
         kind, at = rng.randrange(7), rng.randrange(len(data) + 1)

@@ -4,9 +4,10 @@
 
 usage: one_process.py [--program FILE] [--seconds N] [--calls N] [--python PYTHON]
 
-First the command, as one_process.c calls it: check, run, fix, emit, fmt, with outputs, threads, other schedules. Then, with
---python, the Python package in a process of that Python, which has it: python_calls.py. A round is the same list of calls
-each time, in another order. The least of the last three rounds is compared with that of three at the beginning.
+First the command, as one_process.c calls it: check, run, fix, emit, fmt, with outputs, threads, other schedules. Then,
+with --python, the Python package in a process of that Python, which has it: python_calls.py. A round is the same list
+of calls each time, in another order. The least of the last three rounds is compared with that of three at the
+beginning.
 """
 import argparse
 import os
@@ -43,7 +44,8 @@ def draw_calls(rng):
         calls += [["check", path, *limits, "--format", "sarif"], ["fix", path, *limits, "--diff", "--budget", "0.2"],
                   ["check", path, *limits, "--explore", "--threads", "3", "--budget", "0.2", "--save-schedule", "s"]]
     for path in others:
-        calls += [["check", "--expect", path], ["check", path, *limits, "--format", "json", "--advice", "--budget", "0.1"]]
+        calls += [["check", "--expect", path],
+                  ["check", path, *limits, "--format", "json", "--advice", "--budget", "0.1"]]
     calls += [["check", path, *limits] for path in broken]
     calls += [["run", "array.grout", "--input", "a=a.npy", "--output", "c=c.npy"] for _ in range(5)]
     return [[str(word) for word in call] for call in calls]
@@ -83,11 +85,13 @@ def run_command(options, folder):
     calls = rng.sample(calls, min(options.calls, len(calls)))
     (folder / "array.grout").write_text(ARRAY, encoding="utf-8")
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 64), }".ljust(117) + "\n"
-    (folder / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(16384))
+    (folder / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() +
+                                   bytes(16384))
     answers, theirs = os.pipe()
     process = subprocess.Popen(["sh", "-c", f'exec "$0" 3>&{theirs}', options.program], cwd=folder, text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               pass_fds=[theirs], env={**os.environ, **TUNABLES, "HOME": str(folder), "GROUT_NVRTC": "/nowhere.so"})
+                               pass_fds=[theirs],
+                               env={**os.environ, **TUNABLES, "HOME": str(folder), "GROUT_NVRTC": "/nowhere.so"})
     os.close(theirs)
     rounds, done, end = [], 0, time.monotonic() + options.seconds
     with os.fdopen(answers) as codes:

@@ -3,14 +3,14 @@
 
 HOW is what the program of one_ptx.c is asked for.
 """
-from shapes import Shape, SQUARE
+from shapes import SQUARE, Shape
 
 HOW = ("parse", "print", "load", "run", "races")
 BOUND_BY_CALLS = ("run", "races")
 LAUNCHES = ("load", "run", "races")
 HEAD = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 REGISTERS = [".reg .pred %p<4>;", ".reg .b32 %r<16>;", ".reg .f32 %f<8>;", ".reg .b64 %d, %rd<8>;"]
-BAD = {how: 1 for how in HOW}
+BAD = dict.fromkeys(HOW, 1)
 PTX_SHAPES = []
 
 
@@ -105,7 +105,8 @@ def entries(n):
 def functions(n):
     """functions, each called once"""
     made = "".join(f".func (.param .b32 out) f{i}(.param .b32 in)\n"
-                   + body([".reg .b32 %a;", "ld.param.b32 %a, [in];", "add.u32 %a, %a, 1;", "st.param.b32 [out], %a;", "ret;"])
+                   + body([".reg .b32 %a;", "ld.param.b32 %a, [in];", "add.u32 %a, %a, 1;", "st.param.b32 [out], %a;",
+                           "ret;"])
                    for i in range(n))
     calls = []
     for i in range(n):
@@ -138,7 +139,7 @@ def call_groups(n):
     return HEAD + "".join(made) + entry(calls)
 
 
-@shape(1 << 17, codes={how: 1 for how in BOUND_BY_CALLS})
+@shape(1 << 17, codes=dict.fromkeys(BOUND_BY_CALLS, 1))
 def call_chain(n):
     """functions, each of which calls the next one, deeper than a run may go"""
     made = [f".func f{i}()\n" + body([f"call.uni f{i + 1};" if i < n - 1 else "", "ret;"]) for i in reversed(range(n))]
@@ -250,14 +251,15 @@ def far_labels(n):
 def divergences(n):
     """branches on which the lanes disagree"""
     return text([line for i in range(n)
-                 for line in ("and.b32 %r1, %r0, 1;", "setp.eq.u32 %p0, %r1, 0;", f"@%p0 bra $L{i};", "add.u32 %r2, %r0, 1;",
-                              f"$L{i}:")])
+                 for line in ("and.b32 %r1, %r0, 1;", "setp.eq.u32 %p0, %r1, 0;", f"@%p0 bra $L{i};",
+                              "add.u32 %r2, %r0, 1;", f"$L{i}:")])
 
 
 @shape(1 << 18)
 def targets(n):
     """labels of one list of targets"""
-    lines = ["$all: .branchtargets " + ", ".join(f"$L{i}" for i in range(n)) + ";", "mov.u32 %r1, 0;", "brx.idx %r1, $all;"]
+    lines = ["$all: .branchtargets " + ", ".join(f"$L{i}" for i in range(n)) + ";", "mov.u32 %r1, 0;",
+             "brx.idx %r1, $all;"]
     return text(lines + [line for i in range(n) for line in (f"$L{i}:", "add.u32 %r1, %r0, 1;")])
 
 
@@ -266,8 +268,8 @@ def target_lists(n):
     """lists of targets, of four labels each"""
     lines = []
     for i in range(n):
-        lines += [f"$all{i}: .branchtargets " + ", ".join([f"$L{i}"] * 4) + ";", "mov.u32 %r1, 0;", f"brx.idx %r1, $all{i};",
-                  f"$L{i}:"]
+        lines += [f"$all{i}: .branchtargets " + ", ".join([f"$L{i}"] * 4) + ";", "mov.u32 %r1, 0;",
+                  f"brx.idx %r1, $all{i};", f"$L{i}:"]
     return text(lines)
 
 
@@ -275,7 +277,8 @@ def target_lists(n):
 def loops(n):
     """loops of two turns"""
     return text([line for i in range(n)
-                 for line in ("mov.u32 %r1, 0;", f"$L{i}:", "add.u32 %r1, %r1, 1;", "setp.lt.u32 %p0, %r1, 2;", f"@%p0 bra $L{i};")])
+                 for line in ("mov.u32 %r1, 0;", f"$L{i}:", "add.u32 %r1, %r1, 1;", "setp.lt.u32 %p0, %r1, 2;",
+                              f"@%p0 bra $L{i};")])
 
 
 # ---- instructions ----

@@ -4,6 +4,7 @@
 
 usage: python_calls.py SECONDS SEED     prints 'round MEMORY_KIB FILES THREADS CALLS' after each round
 """
+import contextlib
 import ctypes
 import gc
 import os
@@ -14,7 +15,6 @@ import time
 
 import grout
 import grout.ptx
-
 import one_process
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -54,10 +54,9 @@ def main():
     calls, rounds, end = draw_calls(rng), 0, time.monotonic() + float(sys.argv[1])
     while time.monotonic() < end or rounds < 2 * one_process.WARM_ROUNDS:
         for call, path, options in rng.sample(calls, len(calls)):
-            try:
+            # What the kernel is wrong with is not looked at here.
+            with contextlib.suppress(grout.GroutError, ValueError, TypeError):
                 call(path, **options)
-            except (grout.GroutError, ValueError, TypeError):
-                pass  # what the kernel is wrong with is not looked at here
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         rounds += 1

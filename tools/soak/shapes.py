@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel files by shape, of any size: for structure.py.
 
-A shape has a name and makes the text of n things. Twice as many things are a text of about twice the length, and ask for
-twice the work.
+A shape has a name and makes the text of n things. Twice as many things are a text of about twice the length, and ask
+for twice the work.
 """
 DEEP = 250  # blocks or parentheses in each other; 256 is the limit
 
@@ -44,11 +44,11 @@ def kernel(head, lines, name="k"):
 
 OUT = "%y: inout gmem i32[64])"
 REPORTS = ("check", "json", "sarif", "github", "html", "verbose", "explore", "advice", "minimise")
-CODE_1 = {name: 1 for name in REPORTS}
+CODE_1 = dict.fromkeys(REPORTS, 1)
 OF_ONE_KERNEL = ("run", "host", "manifest")
 # What is searched for by the clock: --budget ends it, not the size of the file.
 SEARCHES = ("fix", "minimise", "explore", "advice")
-BAD = {name: 2 for name in (*REPORTS, "run", "emit", "host", "manifest", "fmt", "fix")}
+BAD = dict.fromkeys((*REPORTS, "run", "emit", "host", "manifest", "fmt", "fix"), 2)
 
 
 @shape(4 << 20)
@@ -105,7 +105,8 @@ def long_names(n):
 @shape(1 << 20)
 def requires(n):
     """requires"""
-    return "const N = 5\n" + "".join(f'require N > 4, "number {i}"\n' for i in range(n)) + kernel(OUT, ["store %y[0], N"])
+    return "const N = 5\n" + "".join(f'require N > 4, "number {i}"\n'
+                                     for i in range(n)) + kernel(OUT, ["store %y[0], N"])
 
 
 @shape(1 << 20)
@@ -124,7 +125,7 @@ def kernels(n):
 TWO_SIZES = ["--sweep", "N=1,2"]
 
 
-@shape(100000, words={name: TWO_SIZES for name in ("check", "json", "sarif", "github", "html", "verbose")},
+@shape(100000, words=dict.fromkeys(("check", "json", "sarif", "github", "html", "verbose"), TWO_SIZES),
        without=(*OF_ONE_KERNEL, *SEARCHES))
 def swept_kernels(n):
     """kernels at two sizes"""
@@ -178,7 +179,8 @@ def parameters_of_grids(n):
 @shape(1000000)
 def scalars(n):
     """additions, each of the one before"""
-    return kernel(OUT, ["%v0 = load %y[0]", *(f"%v{i} = add %v{i - 1}, 1" for i in range(1, n)), f"store %y[0], %v{n - 1}"])
+    return kernel(OUT, ["%v0 = load %y[0]", *(f"%v{i} = add %v{i - 1}, 1" for i in range(1, n)),
+                        f"store %y[0], %v{n - 1}"])
 
 
 @shape(1000000)
@@ -384,7 +386,8 @@ def scoped_barriers(n):
 @shape(1 << 18)
 def phases(n):
     """phases of one barrier, each with an arrival and a wait"""
-    return kernel(OUT, ["scratch %b : barrier[1]", *["barrier_arrive %b[0]", "barrier_wait %b[0]"] * n, "store %y[0], 1"])
+    return kernel(OUT, ["scratch %b : barrier[1]", *["barrier_arrive %b[0]", "barrier_wait %b[0]"] * n,
+                        "store %y[0], 1"])
 
 
 @shape(1 << 18)
@@ -427,7 +430,8 @@ def used_aliases(n):
 def inferred_tiles(n):
     """names with a tile that is inferred, each used"""
     return kernel("%y: inout gmem i32[64])",
-                  ["scratch %s : smem i32[64]", *(f"scratch %a{i} : smem i32[64] tile(infer) alias(%s)" for i in range(n)),
+                  ["scratch %s : smem i32[64]",
+                   *(f"scratch %a{i} : smem i32[64] tile(infer) alias(%s)" for i in range(n)),
                    *(f"store %a{i}[0], 1" for i in range(n)), "store %y[0], (load %s[0])"])
 
 
@@ -473,16 +477,18 @@ def wgmmas(n):
                    "store %c, (load %acc)"])
 
 
-@shape(1 << 16, codes=CODE_1, words={name: ("--max-findings", "100000000") for name in REPORTS}, without=SEARCHES)
+@shape(1 << 16, codes=CODE_1, words=dict.fromkeys(REPORTS, ("--max-findings", "100000000")), without=SEARCHES)
 def races(n):
     """races, all listed"""
-    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
+                  ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
 @shape(1 << 18, codes=CODE_1, without=SEARCHES)
 def unlisted_races(n):
     """races, 20 of them listed"""
-    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
+                  ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
 @shape(1 << 9, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
@@ -524,7 +530,7 @@ def allowed_races(n):
                   ["%g = axis_index g", *(f"store %y[{i}], %g  // allow: gmem-race number {i}" for i in range(n))])
 
 
-@shape(1 << 16, words={name: ("--suppress", "rules") for name in REPORTS}, without=SEARCHES,
+@shape(1 << 16, words=dict.fromkeys(REPORTS, ("--suppress", "rules")), without=SEARCHES,
        files={"rules": lambda n: "".join(f"gmem-race k.grout:{i + 4} number {i}\n" for i in range(n))})
 def suppressed_races(n):
     """races, each suppressed by a line of a file"""
@@ -591,4 +597,5 @@ def bytes_of_no_text(n):
 @shape(1 << 18, codes={**BAD, "fmt": 0})
 def failed_requires(n):
     """requires that do not hold"""
-    return "const N = 5\n" + "".join(f'require N > {i + 10}, "number {i}"\n' for i in range(n)) + kernel(OUT, ["store %y[0], N"])
+    return "const N = 5\n" + "".join(f'require N > {i + 10}, "number {i}"\n'
+                                     for i in range(n)) + kernel(OUT, ["store %y[0], N"])

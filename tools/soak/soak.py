@@ -24,7 +24,8 @@ import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUG = re.compile(rb"\[internal-error\]|AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|Assertion .* failed|"
+BUG = re.compile(rb"\[internal-error\]|AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|Assertion .* "
+                 rb"failed|"
                  rb"grout: bug")
 EXIT_CODES = (0, 1, 2, 3)
 SLACK = 1.0  # seconds of CPU time beyond the budget
@@ -98,7 +99,7 @@ class Case:
         stdin = subprocess.DEVNULL
         if command.stdin is not None:
             (self.streams / "stdin").write_bytes(command.stdin)
-            stdin = open(self.streams / "stdin", "rb")  # pylint: disable=consider-using-with
+            stdin = open(self.streams / "stdin", "rb")  # noqa: SIM115  (closed once the process has it)
         with open(self.streams / "stdout", "wb") as out, open(self.streams / "stderr", "wb") as err:
             process = subprocess.Popen([program, *command.words], cwd=self.folder, stdin=stdin, stdout=out, stderr=err,
                                        env=self.environment(command), start_new_session=True)
@@ -209,7 +210,7 @@ def _work(options, name, play, count):
         case = Case(options, name, number)
         try:
             count.note(play(case))
-        except Exception as fault:  # pylint: disable=broad-except
+        except Exception as fault:
             if not isinstance(fault, Fault):
                 traceback.print_exc()  # of the program itself: it must not count as a case
             with count.lock:
@@ -236,7 +237,8 @@ def make_parser(name, usage, count):
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), metavar="N", help="cases at once")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/soak", help="folder for files and faults")
     parser.add_argument("--factor", type=float, default=1.0, metavar="X", help="a slow build may take X times as long")
-    parser.add_argument("--sanitized", action="store_true", help="sanitizers take memory of their own: do not look at it")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="sanitizers take memory of their own: do not look at it")
     parser.add_argument("--faults", dest="faults_max", type=int, default=1, metavar="N", help="end after so many (1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="say how far it is")
     parser.set_defaults(name=name)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of one shape, each twice as large as the one before, through every command: time has to double with them.
 
-Each shape of shapes.py goes through each command, and each of ptx_shapes.py through what one_ptx.c does, at sizes N, 2 N, 4 N and so on: four sizes at least, and more until one
-takes --seconds, or the shape has no larger one. N is the first size that takes --least seconds. What is measured is the CPU
-time of the process, user and system. A doubling that multiplies it by more than --ratio is measured again, a few times, of
-which the least counts: another process may have been in the way. What stays is a fault, and so are an exit code that is not
-the wanted one, a signal, a message about a bug, and more memory than --max-memory and what the text itself takes. One row
-a pair is printed, in Markdown.
+Each shape of shapes.py goes through each command, and each of ptx_shapes.py through what one_ptx.c does, at sizes N, 2
+N, 4 N and so on: four sizes at least, and more until one takes --seconds, or the shape has no larger one. N is the
+first size that takes --least seconds. What is measured is the CPU
+time of the process, user and system. A doubling that multiplies it by more than --ratio is measured again, a few times,
+of which the least counts: another process may have been in the way. What stays is a fault, and so are an exit code that
+is not the wanted one, a signal, a message about a bug, and more memory than --max-memory and what the text itself
+takes. One row a pair is printed, in Markdown.
 
 --short looks at few pairs and at two sizes of each, the second of which is 16 times the first, with a bound that only a
 quadratic part reaches, whatever else the machine does: for CTest.
@@ -55,13 +56,13 @@ FILE_MAX = 64 * soak.MEGABYTE  # GROUT_FILE_MAX
 RUNS = 4  # of a size, where a ratio is too large
 SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "check wgmmas", "check inferred-tiles",
          "json kernels-with-findings", "sarif kernels-with-findings", "expect expected-races", "check suppressed-races",
-         "emit scalar-parameters", "emit kernels", "emit nested-loops", "emit semaphores", "fmt scalars", "verbose kernels",
-         "fix kernels", "html kernels-with-findings", "check launched-parameters", "host launched-parameters",
-         "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop", "check chained-products",
-         "json swept-kernels", "check barriers", "run barriers", "emit barriers", "emit used-barriers",
-         "check recasts-of-inferred-tiles", "check missing-quotients", "check unwritten-values")
-SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers", "run ptx-globals",
-                "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
+         "emit scalar-parameters", "emit kernels", "emit nested-loops", "emit semaphores", "fmt scalars",
+         "verbose kernels", "fix kernels", "html kernels-with-findings", "check launched-parameters",
+         "host launched-parameters", "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop",
+         "check chained-products", "json swept-kernels", "check barriers", "run barriers", "emit barriers",
+         "emit used-barriers", "check recasts-of-inferred-tiles", "check missing-quotients", "check unwritten-values")
+SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers",
+                "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
                 "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")
 SHORT_TIMES = 16
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
@@ -78,7 +79,8 @@ class Texts:
         self.shape, self.folder, self.made = shape, folder, {}
 
     def get(self, count):
-        """The folder of a size. A process of its own makes the files: what this one takes counts for those it starts."""
+        """The folder of a size. A process of its own makes the files: what this one takes counts for those it
+        starts."""
         folder = self.folder / f"{count}"
         if count not in self.made:
             folder.mkdir(parents=True)
@@ -130,9 +132,10 @@ class Series:
         folder = self.texts.get(count)
         with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
             process = subprocess.Popen([self.program, *self.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=err, env={"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8",
-                                                        **{key: value for key, value in os.environ.items()
-                                                           if key in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}})
+                                       stderr=err,
+                                       env={"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8",
+                                            **{key: value for key, value in os.environ.items()
+                                               if key in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}})
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (self.options.most, self.options.most + 1))
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = 0  # so that Popen does not wait again
@@ -145,7 +148,8 @@ class Series:
             raise soak.Fault(f"it speaks of a bug: {outcome.describe()}")
         wanted = self.shape.codes.get(self.name, 0)
         if outcome.code != wanted:
-            raise soak.Fault(f"exit code {wanted} is right: {outcome.describe()}: {(outcome.out[:300] + outcome.err[:300])!r}")
+            raise soak.Fault(f"exit code {wanted} is right: {outcome.describe()}: "
+                             f"{(outcome.out[:300] + outcome.err[:300])!r}")
         self.memory = max(self.memory, outcome.memory)
         most = MEMORY + soak.MEMORY_SLACK + MEMORY_OF_A_BYTE * (folder / self.shape.file).stat().st_size
         if not self.options.sanitized and outcome.memory > most:
@@ -153,7 +157,8 @@ class Series:
 
     def first_size(self):
         """The first size that takes long enough to measure, with three larger ones after it."""
-        sizes = [self.shape.last >> k for k in range(3, 40) if self.shape.last >> k >= 64] or [max(1, self.shape.last >> 3)]
+        sizes = [self.shape.last >> k for k in range(3, 40) if self.shape.last >> k >= 64] or \
+            [max(1, self.shape.last >> 3)]
         sizes = [count for count in reversed(sizes) if self.texts.is_small(8 * count)]
         for count in sizes[::2]:
             if self.run(count) >= self.options.least:
@@ -190,13 +195,15 @@ class Series:
                 self.seconds[at] = min(self.seconds[at], self.run(self.sizes[at]))
             if self.ratio(-1) <= self.most:
                 return
-        raise soak.Fault(f"{self.sizes[-2]} take {self.seconds[-2]:.3f} s, {self.sizes[-1]} take {self.seconds[-1]:.3f} s")
+        raise soak.Fault(f"{self.sizes[-2]} take {self.seconds[-2]:.3f} s, {self.sizes[-1]} take "
+                         f"{self.seconds[-1]:.3f} s")
 
     def describe(self):
         ratios = " ".join(f"{self.ratio(at):.2f}" for at in range(1, len(self.sizes)))
         first, last = (f"{at:.2f}" for at in (self.seconds[0], self.seconds[-1])) if self.seconds else ("", "")
         sizes = f"{self.sizes[0]:,} to {self.sizes[-1]:,}" if self.sizes else ""
-        return f"| {self.name} | {self.shape.name} | {sizes} | {first} to {last} | {ratios} | {self.memory // soak.MEGABYTE} |"
+        return f"| {self.name} | {self.shape.name} | {sizes} | {first} to {last} | {ratios} | " \
+            f"{self.memory // soak.MEGABYTE} |"
 
 
 def matches(name, patterns):
@@ -218,16 +225,19 @@ def run_pair(options, name, texts):
 def make_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grout", type=pathlib.Path, default=soak.ROOT / "build/release/bin/grout", help="the command")
-    parser.add_argument("--ptx", type=pathlib.Path, help="the program of one_ptx.c (default: soak_ptx beside the command)")
+    parser.add_argument("--ptx", type=pathlib.Path,
+                        help="the program of one_ptx.c (default: soak_ptx beside the command)")
     parser.add_argument("--work", type=pathlib.Path, default=soak.ROOT / "build/soak", help="folder for files")
     parser.add_argument("--ratio", type=float, default=2.3, metavar="X", help="most of a doubling (default 2.3)")
     parser.add_argument("--least", type=float, default=0.1, metavar="S", help="seconds of the first size (default 0.1)")
-    parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="no size after one that takes so long (2)")
+    parser.add_argument("--seconds", type=float, default=2.0, metavar="S",
+                        help="no size after one that takes so long (2)")
     parser.add_argument("--most", type=int, default=120, metavar="S", help="seconds that a size may take at most (120)")
     parser.add_argument("--commands", default="*", metavar="NAMES", help="these alone, with commas and *")
     parser.add_argument("--shapes", default="*", metavar="NAMES", help="these alone, with commas and *")
     parser.add_argument("--short", action="store_true", help="few pairs, two sizes, a bound that no load reaches")
-    parser.add_argument("--sanitized", action="store_true", help="sanitizers take memory of their own: do not look at it")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="sanitizers take memory of their own: do not look at it")
     return parser
 
 

@@ -38,7 +38,7 @@ def _check_code(where: str, code: str) -> None:
         raise GroutError(f"{where}: error: '{code}' is no finding of a run: it cannot be silenced [bad-suppression]")
 
 
-def _read_rule(where: str, comment: str) -> typing.List[typing.Tuple[str, str]]:
+def _read_rule(where: str, comment: str) -> list[tuple[str, str]]:
     """Codes with the reason."""
     rule = RULE.fullmatch(comment)
     if rule is None:
@@ -49,10 +49,10 @@ def _read_rule(where: str, comment: str) -> typing.List[typing.Tuple[str, str]]:
     return [(code, rule.group(2)) for code in codes]
 
 
-def read_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
+def read_allowances(text: str, name: str) -> tuple[Allowance, ...]:
     """The rules of a text. Raises a GroutError if one is none."""
-    found: typing.List[Allowance] = []
-    waiting: typing.List[typing.Tuple[str, str]] = []
+    found: list[Allowance] = []
+    waiting: list[tuple[str, str]] = []
     where = ""
     for number, line in enumerate(text.split("\n"), 1):
         code_part = COMMENT.match(line)
@@ -71,7 +71,7 @@ def read_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
     return tuple(found)
 
 
-def _list_comments(text: str) -> typing.Iterator[typing.Tuple[int, str, bool]]:
+def _list_comments(text: str) -> typing.Iterator[tuple[int, str, bool]]:
     """Of Python: line, comment, and whether it stands behind code."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -81,12 +81,12 @@ def _list_comments(text: str) -> typing.Iterator[typing.Tuple[int, str, bool]]:
         return
 
 
-def read_python_allowances(text: str, name: str) -> typing.Tuple[Allowance, ...]:
+def read_python_allowances(text: str, name: str) -> tuple[Allowance, ...]:
     """The rules of a Python file. 'allow:' is a word of others too: what does not begin with a code is none of ours."""
     if "allow:" not in text:
         return ()
     lines = text.split("\n")
-    found: typing.List[Allowance] = []
+    found: list[Allowance] = []
     for number, comment, is_behind_code in _list_comments(text):
         rule = RULE.fullmatch(comment)
         if rule is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import typing
 
 import numpy
 
@@ -31,8 +30,8 @@ class View:
     owner: object
     address: int
     nbytes: int
-    shape: typing.Tuple[int, ...]
-    strides: typing.Optional[typing.Tuple[int, ...]]  # in bytes; None: row-major
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None  # in bytes; None: row-major
     dtype: str  # of grout, or as the array calls it
     itemsize: int
     is_read_only: bool

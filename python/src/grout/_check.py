@@ -22,7 +22,7 @@ class Given:
     """The contents of a parameter: where they lie, and where results of as many bytes go (0: nowhere)."""
 
     name: str
-    shape: typing.Tuple[int, ...]
+    shape: tuple[int, ...]
     address: int
     size: int
     results: int = 0
@@ -33,7 +33,7 @@ class Found:
 
     def __init__(self, pointer):
         self._pointer = ffi.gc(pointer, lib.grout_report_free)
-        self.facts: typing.Dict[str, typing.Any] = json.loads(self.print(lib.GROUT_REPORT_FACTS))
+        self.facts: dict[str, typing.Any] = json.loads(self.print(lib.GROUT_REPORT_FACTS))
 
     def print(self, form: int) -> str:
         """The report in one of its forms."""
@@ -52,15 +52,16 @@ class Found:
         return text_of(lib.grout_report_get_remarks(self._pointer))
 
     @property
-    def files(self) -> typing.Dict[str, bytes]:
+    def files(self) -> dict[str, bytes]:
         """What the options asked for: schedules by their names."""
-        found: typing.Dict[str, bytes] = {}
+        found: dict[str, bytes] = {}
         data, size = ffi.new("const char **"), ffi.new("size_t *")
         for index in itertools.count():
             name = lib.grout_report_get_file(self._pointer, index, data, size)
             if name == ffi.NULL:
-                return found
+                break
             found[text_of(name)] = ffi.buffer(data[0], size[0])[:]
+        return found
 
     @property
     def repaired(self) -> str:
@@ -89,7 +90,7 @@ class Check:
         self.bound, self._options = bound, options
         self._watch = Watch()
         self._diags = Diags(watch=self._watch)
-        self._keep: typing.List[object] = [bound]
+        self._keep: list[object] = [bound]
         name, text = (module.name, module.source) if is_repair else kernel.page
         self._check = ffi.gc(lib.grout_check_new(name.encode("utf-8", "surrogateescape"), text, len(text)),
                              lib.grout_check_free)
@@ -101,7 +102,7 @@ class Check:
                 self._need(lib.grout_check_allow(self._check, lib.grout_diag_find(rule.code.encode()),
                                                  rule.file.encode("utf-8", "surrogateescape"), rule.line,
                                                  rule.reason.encode("utf-8", "surrogateescape")))
-        self.conditions: typing.List[str] = []  # of the report, beside what the library says
+        self.conditions: list[str] = []  # of the report, beside what the library says
         if lib.grout_module_get_launch_count(bound.pointer) > 1:
             self.conditions.append("alone, not in the file's launch list")
         if levels:
@@ -115,7 +116,7 @@ class Check:
         if not is_good:
             raise MemoryError("grout: no memory for a check")
 
-    def set(self, option: str, value: typing.Optional[object] = None) -> None:
+    def set(self, option: str, value: object | None = None) -> None:
         """An option by its name; None: it is a flag."""
         word = ffi.NULL if value is None else ffi.new("char[]", str(value).encode("utf-8", "surrogateescape"))
         if not lib.grout_check_set(self._check, option.encode(), word, self._diags.list):

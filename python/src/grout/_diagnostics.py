@@ -29,7 +29,7 @@ class Note:
 
     severity: str
     message: str
-    place: typing.Optional[Place]
+    place: Place | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Diagnostic:
     code: str
     severity: str
     message: str
-    place: typing.Optional[Place]
-    notes: typing.Tuple[Note, ...]
+    place: Place | None
+    notes: tuple[Note, ...]
     text: str = dataclasses.field(repr=False)
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class GroutError(Exception):
 
     def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic] = ()):
         super().__init__(visible(message, lines=True))
-        self.diagnostics: typing.Tuple[Diagnostic, ...] = tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
 
 
 class KernelError(GroutError):
@@ -84,7 +84,7 @@ class EmitError(GroutError):
     """A kernel that the CUDA backend does not express."""
 
 
-def make_place(place) -> typing.Optional[Place]:
+def make_place(place) -> Place | None:
     if place.file == ffi.NULL:
         return None
     return Place(text_of(place.file), place.line, place.column, place.length)
@@ -99,7 +99,7 @@ def render(diag, diags, color: bool = False) -> str:
     return take_text(lambda text: lib.grout_diag_render(diag, diags, options, text))
 
 
-def make_notes(diag) -> typing.Tuple[Note, ...]:
+def make_notes(diag) -> tuple[Note, ...]:
     return tuple(Note(severity_text(note.severity), text_of(note.message), make_place(note.place))
                  for note in (diag.notes[i] for i in range(diag.note_count)))
 
@@ -114,7 +114,7 @@ class Diags:
     """A list of diagnostics of the library, for one call into it or several. Ctrl-C ends each of them, and so does what
     the watch bounds."""
 
-    def __init__(self, sources_of=None, watch: typing.Optional[Watch] = None):
+    def __init__(self, sources_of=None, watch: Watch | None = None):
         self.list = ffi.gc(lib.grout_diags_new(), lib.grout_diags_free)
         if self.list == ffi.NULL:
             raise MemoryError("grout: no memory for diagnostics")
@@ -124,7 +124,7 @@ class Diags:
         if sources_of is not None:
             lib.grout_module_add_sources(sources_of, self.list)
 
-    def take(self) -> typing.List[Diagnostic]:
+    def take(self) -> list[Diagnostic]:
         return [make_diagnostic(lib.grout_diags_get(self.list, i), self.list)
                 for i in range(lib.grout_diags_count(self.list))]
 
@@ -132,7 +132,7 @@ class Diags:
         """Whether something of this code was said."""
         return any(lib.grout_diags_get(self.list, i).code == code for i in range(lib.grout_diags_count(self.list)))
 
-    def fail(self, error: typing.Type[GroutError]) -> typing.NoReturn:
+    def fail(self, error: type[GroutError]) -> typing.NoReturn:
         """Raises what ended the call, or what was said; memory that ran out is a MemoryError."""
         self.watch.raise_error(self.has(lib.GROUT_DIAG_INTERRUPTED))
         found = self.take()

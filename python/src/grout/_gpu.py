@@ -36,7 +36,7 @@ class _DLTensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-def _of_dlpack(value, stream: int) -> typing.Tuple[_arrays.View, int]:
+def _of_dlpack(value, stream: int) -> tuple[_arrays.View, int]:
     device, index = value.__dlpack_device__()
     if int(device) not in (CUDA, CUDA_MANAGED):
         raise ArgumentError("it does not lie on a GPU: kernel.run takes arrays of the CPU")
@@ -63,7 +63,7 @@ def _of_interface(value) -> _arrays.View:
                         is_read_only)
 
 
-def device_view(value, stream: int = 0) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+def device_view(value, stream: int = 0) -> tuple[_arrays.View, int | None]:
     """An array of a GPU that will be used on a stream, and the number of its device if it says that."""
     if _arrays.is_of(value, "torch", "Tensor"):
         if not value.is_cuda:
@@ -79,7 +79,7 @@ def device_view(value, stream: int = 0) -> typing.Tuple[_arrays.View, typing.Opt
 # ---- the library of NVRTC, the cache --------------------------------------------------------------------------------
 
 
-def _find_nvrtc_folders() -> typing.List[bytes]:
+def _find_nvrtc_folders() -> list[bytes]:
     """Where pip puts NVRTC: nvidia/cuda_nvrtc/lib, nvidia/cu13/lib."""
     found = []
     for entry in sys.path:
@@ -93,7 +93,7 @@ def _find_nvrtc_folders() -> typing.List[bytes]:
     return found
 
 
-def _find_cache() -> typing.Optional[bytes]:
+def _find_cache() -> bytes | None:
     """As the command: $GROUT_CACHE, $XDG_CACHE_HOME/grout, ~/.cache/grout; what is no absolute path is ignored."""
     names = {"grout_cache": "GROUT_CACHE", "xdg_cache_home": "XDG_CACHE_HOME", "home": "HOME"}
     texts = {field: ffi.new("char[]", os.fsencode(os.environ.get(name, ""))) for field, name in names.items()}
@@ -116,7 +116,7 @@ class LaunchOptions(typing.NamedTuple):
     debug_checks: bool
     workspace_sets: int
     extern_source: str
-    nvrtc: typing.Optional[str]
+    nvrtc: str | None
 
 
 DEFAULT_OPTIONS = LaunchOptions(False, False, True, 1, "", None)
@@ -130,7 +130,7 @@ def make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, 
                          read_count("workspace_sets", workspace_sets, 1, WORKSPACE_SETS_MAX), extern_source, nvrtc)
 
 
-def make_nvrtc(library: typing.Optional[str]):
+def make_nvrtc(library: str | None):
     """Where NVRTC and the cache are, and what owns the texts of that."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
@@ -185,7 +185,7 @@ class _Torch(typing.NamedTuple):
     find_device: typing.Callable[[], int]  # torch's current one, in a thread that has used it
 
 
-def _find_torch() -> typing.Optional[_Torch]:
+def _find_torch() -> _Torch | None:
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "Tensor"):
         return None
@@ -229,7 +229,7 @@ class _Words:
         self._buffer = ffi.from_buffer(self._bytes)
         self.pointer = ffi.cast("grout_argument *", self._buffer)
 
-    def fill(self, words: typing.List[int]) -> None:
+    def fill(self, words: list[int]) -> None:
         self._pack(self._bytes, 0, *words)
 
 
@@ -240,8 +240,8 @@ class Launcher:
     def __init__(self, kernel):
         self._kernel = kernel
         self._lock = threading.Lock()
-        self._prepared: typing.Dict[tuple, tuple] = {}
-        self._again: typing.Dict[tuple, tuple] = {}  # of those, what launch_again looks for
+        self._prepared: dict[tuple, tuple] = {}
+        self._again: dict[tuple, tuple] = {}  # of those, what launch_again looks for
         self._param_count = len(kernel.params)
         self._own = threading.local()
 
@@ -269,7 +269,7 @@ class Launcher:
 
     def _remember(self, values, prepared) -> None:
         """So that launch_again finds them."""
-        kinds: typing.List[object] = []
+        kinds: list[object] = []
         for value in values:
             if not _is_plain(value):
                 return
@@ -289,7 +289,7 @@ class Launcher:
         with self._use_device(torch, device):
             pointer = (_stream_pointer(stream) if stream is not None else
                        torch.find_stream(device) if device is not None else 0)
-            kinds: typing.List[object] = [options, tuple(defines.items())]
+            kinds: list[object] = [options, tuple(defines.items())]
             addresses, keep = [], []
             for param in self._kernel.params:
                 value = arguments[param.name]
@@ -327,7 +327,7 @@ class Launcher:
             self._own.diags = Diags()
         return self._own.diags
 
-    def _view(self, param, value, stream: int) -> typing.Tuple[_arrays.View, typing.Optional[int]]:
+    def _view(self, param, value, stream: int) -> tuple[_arrays.View, int | None]:
         try:
             return device_view(value, stream)
         except ArgumentError as error:
@@ -345,7 +345,7 @@ class Launcher:
     def _prepare(self, kinds, arguments, defines, options, stream: int):
         """Checks arrays of these kinds, and compiles and loads the kernel for them."""
         kernel, defines, views = self._kernel, dict(defines), {}
-        devices: typing.Set[int] = set()
+        devices: set[int] = set()
         for param in kernel.params:
             if param.direction != "scalar":
                 views[param.name], device = self._view(param, arguments[param.name], stream)
@@ -366,7 +366,7 @@ class Launcher:
                 self._prepared[kinds] = (_make_kernel(bound, options), sizes)
             return self._prepared[kinds]
 
-    def _use_device(self, torch: typing.Optional[_Torch], device: typing.Optional[int]):
+    def _use_device(self, torch: _Torch | None, device: int | None):
         """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
         if device is None:
             return contextlib.nullcontext()

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import hashlib
 import threading
-import typing
 
 import jax
 import jax.numpy
@@ -31,7 +30,7 @@ PLATFORMS = {"cpu": "cpu", "cuda": "CUDA"}
 # ---- targets --------------------------------------------------------------------------------------------------------
 
 # XLA keeps what is registered, so it lives as long as the process: (name, platform) to what a handler needs.
-_TARGETS: typing.Dict[typing.Tuple[str, str], tuple] = {}
+_TARGETS: dict[tuple[str, str], tuple] = {}
 _LOCK = threading.Lock()
 
 
@@ -39,7 +38,7 @@ class Call:
     """A kernel for arrays of one kind. Equal calls are one target of XLA, whose name says what the kernel is: a program
     of JAX that was kept on disk finds it again, or is refused."""
 
-    def __init__(self, kernel: Kernel, bound, key: tuple, options: LaunchOptions, scalars: typing.Tuple[int, ...]):
+    def __init__(self, kernel: Kernel, bound, key: tuple, options: LaunchOptions, scalars: tuple[int, ...]):
         self.kernel, self.bound, self.options, self.scalars = kernel, bound, options, scalars
         digest = hashlib.blake2b(repr((VERSION, str(kernel.module), key)).encode(), digest_size=12).hexdigest()
         self.name = f"grout.{kernel.name}.{digest}"
@@ -65,7 +64,8 @@ class Call:
             if (self.name, platform) not in _TARGETS:
                 program = make_program(self.bound, self.options) if platform == "cuda" else ffi.NULL
                 diags = Diags(self.bound.pointer)
-                handler = lib.grout_xla_handler_new(self.bound.pointer, self.bound.kernel, ffi.NULL, program, diags.list)
+                handler = lib.grout_xla_handler_new(self.bound.pointer, self.bound.kernel, ffi.NULL, program,
+                                                    diags.list)
                 if handler == ffi.NULL:
                     diags.fail(GroutError)
                 address = int(ffi.cast("uintptr_t", lib.grout_xla_handler_get(handler)))
@@ -161,13 +161,14 @@ def _read_scalar(kernel: Kernel, param, value) -> int:
 
 
 def call(kernel: Kernel, arguments, defines, options: LaunchOptions):
-    views: typing.Dict[str, _arrays.View] = {}
+    views: dict[str, _arrays.View] = {}
     scalars = []
     for param in kernel.params:
         value = arguments.get(param.name)
         if param.direction == "out":
             if value is not None:
-                raise ArgumentError(f"@{kernel.name}, {param}: arrays of JAX are not written; it is a result of the call")
+                raise ArgumentError(f"@{kernel.name}, {param}: arrays of JAX are not written; it is a result of the "
+                                    "call")
         elif value is None:
             raise ArgumentError(f"@{kernel.name}, {param}: a call needs all of the inputs")
         elif param.direction == "scalar":

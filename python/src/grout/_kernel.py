@@ -36,7 +36,7 @@ class Param:
     name: str
     direction: str  # "in", "out", "inout" or "scalar"
     dtype: str
-    dims: typing.Tuple[str, ...]
+    dims: tuple[str, ...]
 
     def __str__(self) -> str:
         if self.direction == "scalar":
@@ -50,7 +50,7 @@ class Emitted:
 
     kernel: str
     source: str  # CUDA C++ for sm_90a, self-contained, for NVRTC or nvcc
-    manifest: typing.Dict[str, object]  # what a launch needs: schema grout-launch/1 (docs/gpu.md)
+    manifest: dict[str, object]  # what a launch needs: schema grout-launch/1 (docs/gpu.md)
 
     def __str__(self) -> str:
         return self.source
@@ -63,7 +63,7 @@ class Bound:
     pointer: object
     kernel: int
     name: str
-    warnings: typing.Tuple[Diagnostic, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 class Module:
@@ -83,7 +83,7 @@ class Module:
         self.allowances = read_allowances(text, name)
 
     @classmethod
-    def _of_pointer(cls, symbolic, name: str) -> "Module":
+    def _of_pointer(cls, symbolic, name: str) -> Module:
         """A module that was built: it takes the pointer over."""
         module = cls.__new__(cls)
         module._adopt(symbolic, name)
@@ -92,18 +92,18 @@ class Module:
     def _adopt(self, symbolic, name: str) -> None:
         self.name = name
         self.is_file = False  # whether the text is that of a file of this name
-        self._source: typing.Optional[bytes] = None
-        self.python_sources: typing.Dict[str, bytes] = {}  # of one that was built: files of the places, and their texts
-        self.allowances: typing.Tuple[Allowance, ...] = ()
-        self.unsaid: typing.FrozenSet[str] = frozenset()  # codes of warnings that say nothing of this module
+        self._source: bytes | None = None
+        self.python_sources: dict[str, bytes] = {}  # of one that was built: files of the places, and their texts
+        self.allowances: tuple[Allowance, ...] = ()
+        self.unsaid: frozenset[str] = frozenset()  # codes of warnings that say nothing of this module
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
-        self._bound: typing.Dict[tuple, object] = collections.OrderedDict()
-        self.consts: typing.Dict[str, str] = {}
+        self._bound: dict[tuple, object] = collections.OrderedDict()
+        self.consts: dict[str, str] = {}
         for index in range(1, lib.grout_module_get_const_count(self._symbolic)):
             const = lib.grout_module_get_const(self._symbolic, index)
             self.consts[self._string(const.name)] = self._expr(const.expr)
-        self.kernels: typing.Dict[str, Kernel] = {}
+        self.kernels: dict[str, Kernel] = {}
         for index in range(1, lib.grout_module_get_kernel_count(self._symbolic)):
             kernel = Kernel(self, index)
             self.kernels[kernel.name] = kernel
@@ -121,13 +121,13 @@ class Module:
     def _expr(self, expr: int) -> str:
         return take_text(lambda text: lib.grout_expr_print(self._symbolic, expr, text))
 
-    def __getitem__(self, name: str) -> "Kernel":
+    def __getitem__(self, name: str) -> Kernel:
         kernel = self.kernels.get(name.lstrip("@"))
         if kernel is None:
             raise KeyError(f"'{self.name}' has no kernel '{name}'{_suggest(name, self.kernels)}")
         return kernel
 
-    def __iter__(self) -> typing.Iterator["Kernel"]:
+    def __iter__(self) -> typing.Iterator[Kernel]:
         return iter(self.kernels.values())
 
     def __len__(self) -> int:
@@ -139,7 +139,7 @@ class Module:
     def __repr__(self) -> str:
         return f"<grout.Module {self.name!r}: {', '.join('@' + name for name in self.kernels)}>"
 
-    def _bind(self, defines: typing.Dict[str, typing.Tuple[object, str]], arch: typing.Optional[str]):
+    def _bind(self, defines: dict[str, tuple[object, str]], arch: str | None):
         """The module with these values of consts, by name with their origins, and the verifier's warnings."""
         arch_out = ffi.new("grout_arch *", lib.GROUT_ARCH_OWN)
         if arch is not None and (not isinstance(arch, str) or "\0" in arch or
@@ -186,7 +186,7 @@ class Kernel:
         symbolic = module._symbolic
         self._facts = lib.grout_module_get_kernel(symbolic, index)
         self.name: str = module._string(self._facts.name)
-        self.params: typing.Tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
+        self.params: tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
         self._launcher = Launcher(self)
 
     def _make_param(self, index: int) -> Param:
@@ -201,7 +201,7 @@ class Kernel:
         return Param(name, direction, _arrays.dtype_text(written.dtype), dims)
 
     @property
-    def consts(self) -> typing.Dict[str, str]:
+    def consts(self) -> dict[str, str]:
         """The consts of the file, with what they are unless they are given a value."""
         return self.module.consts
 
@@ -209,7 +209,7 @@ class Kernel:
         return f"<grout.Kernel @{self.name}({', '.join(map(str, self.params))})>"
 
     @property
-    def page(self) -> typing.Tuple[str, bytes]:
+    def page(self) -> tuple[str, bytes]:
         """Name and text of the file that reports show: of a kernel that was built, the one in which it was."""
         place = make_place(lib.grout_module_get_place(self.module._symbolic, self._facts.loc))
         text = self.module.python_sources.get(place.file) if place is not None else None
@@ -219,8 +219,8 @@ class Kernel:
 
     def _sort(self, arrays, keywords, values):
         """Arguments by parameter, and values by const."""
-        arguments: typing.Dict[str, object] = {}
-        defines: typing.Dict[str, typing.Tuple[object, str]] = {}
+        arguments: dict[str, object] = {}
+        defines: dict[str, tuple[object, str]] = {}
         names = [param.name for param in self.params]
         if len(arrays) > len(names):
             raise TypeError(f"@{self.name} has {len(names)} parameters, and {len(arrays)} arrays are given")
@@ -246,7 +246,7 @@ class Kernel:
 
     def find_sizes(self, views, defines) -> None:
         """Sizes of arrays are the values of the consts that are their dimensions; a given value wins."""
-        source: typing.Dict[str, str] = {}
+        source: dict[str, str] = {}
         for index, param in enumerate(self.params):
             view = views.get(param.name)
             facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
@@ -269,7 +269,7 @@ class Kernel:
                     raise ArgumentError(f"@{self.name}: const {name} is {defines[name][0]} by {source[name]} and "
                                         f"{size} by {here}")
 
-    def _bind(self, arguments, defines, arch: typing.Optional[str]):
+    def _bind(self, arguments, defines, arch: str | None):
         views = {param.name: self._view(param.name, arguments[param.name]) for param in self.params
                  if param.name in arguments and param.direction != "scalar"}
         self.find_sizes(views, defines)
@@ -290,7 +290,8 @@ class Kernel:
         if type_.is_expanded or info.packed > 1:
             packed = (*shape[:-1], shape[-1] * info.bits // 8)
             if view.dtype not in ("u8", "i8") or view.shape != packed:
-                refuse(f"{given} is given; {wanted} has {_explain_packing(info)}: pass the bytes, uint8 of shape {packed}")
+                refuse(f"{given} is given; {wanted} has {_explain_packing(info)}: pass the bytes, uint8 of shape "
+                       f"{packed}")
         else:
             is_raw = info.class_ == lib.GROUT_CLASS_FLOAT and info.bits <= 16 and view.dtype == f"u{8 * info.bytes}"
             if view.dtype != param.dtype and not is_raw:
@@ -308,8 +309,8 @@ class Kernel:
                    "tensor that requires grad is): leave it away to get a new array, or pass a copy")
 
     def _check_memory(self, bound: Bound, views, options: Options, copies_outputs: bool) -> None:
-        """Before any array is made: max_memory is for all of them, and the memory of this machine for those that are not
-        given."""
+        """Before any array is made: max_memory is for all of them, and the memory of this machine for those that are
+        not given."""
         sizes = [self.get_bytes(bound, index) for index in range(len(self.params))]
         made = sum(size for param, size in zip(self.params, sizes)
                    if param.name not in views or (copies_outputs and param.direction != "in"))
@@ -367,7 +368,7 @@ class Kernel:
     def _make_arguments(self, bound: Bound, arguments, views):
         """The arguments in C, and what they borrow."""
         array = ffi.new("grout_argument[]", max(len(self.params), 1))
-        keep: typing.List[object] = [array]
+        keep: list[object] = [array]
         for index in range(len(self.params)):
             address, size = self._make_argument(bound, index, arguments, views, keep)
             array[index].data = ffi.cast("void *", address)
@@ -376,16 +377,16 @@ class Kernel:
 
     # ---- check ------------------------------------------------------------------------------------------------------
 
-    def check(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: typing.Optional[str] = None,
+    def check(self, *arrays, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
               schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
-              timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
+              timeout: float | None = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20, writes: bool = False, repeat: int = 1,
               explore: bool = True,
-              severity: typing.Optional[typing.Mapping[str, str]] = None,
-              progress: typing.Optional[typing.Callable[[Progress], object]] = None,
-              print: typing.Optional[typing.Callable[[str], object]] = print,
-              externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, **keywords) -> Report:
+              severity: typing.Mapping[str, str] | None = None,
+              progress: typing.Callable[[Progress], object] | None = None,
+              print: typing.Callable[[str], object] | None = print,
+              externs: typing.Mapping[str, typing.Callable] | None = None, **keywords) -> Report:
         """Runs the kernel under the race checker: the report says what is wrong with it.
 
         Inputs that are not given are what their init(..) says, or small whole numbers. No array is written: outputs
@@ -396,8 +397,8 @@ class Kernel:
         an error, or an error of a warning; with a lowered error the verdict is 'warning', never 'clean'.
         repeat=N launches the kernel N times in a row on the same arrays: counters and workspaces are as the launch
         before left them. The report is that of the first launch with the worst verdict.
-        Where tests of barriers, atomics or launch control decide what happens, some other schedules are tried too, within
-        a number of operations; not with explore=False, nor with repeat.
+        Where tests of barriers, atomics or launch control decide what happens, some other schedules are tried too,
+        within a number of operations; not with explore=False, nor with repeat.
         """
         repeat = read_count("repeat", repeat, 1, REPEAT_MAX)
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
@@ -411,22 +412,23 @@ class Kernel:
         check.set("no-proposals")
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
-    def explore(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
-        """As check, and if one run does not stand for every schedule, runs those that may end otherwise, for at most budget
-        seconds (10). report.files has the schedules that fail."""
+    def explore(self, *arrays, budget: float | None = None, **keywords) -> Report:
+        """As check, and if one run does not stand for every schedule, runs those that may end otherwise, for at most
+        budget seconds (10). report.files has the schedules that fail."""
         return self._search("explore", arrays, keywords, budget)
 
-    def minimise(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
-        """As check, with the smallest sizes and the shortest schedule that still show the first finding, looked for for at
-        most budget seconds (10). report.command shows it again, report.remarks says what was made smaller."""
+    def minimise(self, *arrays, budget: float | None = None, **keywords) -> Report:
+        """As check, with the smallest sizes and the shortest schedule that still show the first finding, looked for for
+        at most budget seconds (10). report.command shows it again, report.remarks says what was made smaller."""
         return self._search("minimise", arrays, keywords, budget)
 
-    def advice(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Report:
+    def advice(self, *arrays, budget: float | None = None, **keywords) -> Report:
         """As check, and report.advice says which commits, waits, barriers and orders beyond the CTA this launch does
-        without: each was left out in a run of its own. There is advice for launches without errors and warnings alone."""
+        without: each was left out in a run of its own. There is advice for launches without errors and warnings
+        alone."""
         return self._search("advice", arrays, keywords, budget)
 
-    def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays, budget: typing.Optional[float] = None,
+    def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays, budget: float | None = None,
               **keywords) -> Report:
         """Checks with each of these values of consts, {"K": [64, 128]}, every combination of them, in one report:
         report.sizes has what each came to. budget: seconds for all."""
@@ -437,7 +439,7 @@ class Kernel:
         first = {name: numbers[0] for name, numbers in consts.items()}
         return self._search(None, arrays, keywords, budget, {"sweep": words}, first)
 
-    def _make_axis(self, name: str, numbers: typing.Iterable[object]) -> typing.List[object]:
+    def _make_axis(self, name: str, numbers: typing.Iterable[object]) -> list[object]:
         """The values that a const is to take."""
         if name not in self.module.consts:
             raise TypeError(f"@{self.name} has no const '{name}'{_suggest(name, self.module.consts)}")
@@ -446,18 +448,18 @@ class Kernel:
             raise ValueError(f"const {name}: no value is given")
         return made
 
-    def fix(self, *arrays, budget: typing.Optional[float] = None, **keywords) -> Fix:
-        """Looks for changes of the text that repair what check finds, for at most budget seconds (60): edits that findings
-        offer, else insertions, moves and other words, each judged by the checker. Nothing is written: fix.diff shows the
-        changes, fix.text is the text with them, fix.write() writes the file."""
+    def fix(self, *arrays, budget: float | None = None, **keywords) -> Fix:
+        """Looks for changes of the text that repair what check finds, for at most budget seconds (60): edits that
+        findings offer, else insertions, moves and other words, each judged by the checker. Nothing is written: fix.diff
+        shows the changes, fix.text is the text with them, fix.write() writes the file."""
         check, max_findings = self._prepare_search(arrays, keywords, budget, {}, is_repair=True)
         found = check.run(repairs=True)
         return Fix(self.module.name if self.module.is_file else "", self.module.source, found,
                    make_report(self.name, check.bound.warnings, found, max_findings, check.conditions))
 
-    def _search(self, flag: typing.Optional[str], arrays, keywords, budget: typing.Optional[float],
-                words: typing.Optional[typing.Mapping[str, typing.Sequence[str]]] = None,
-                first: typing.Optional[typing.Mapping[str, object]] = None) -> Report:
+    def _search(self, flag: str | None, arrays, keywords, budget: float | None,
+                words: typing.Mapping[str, typing.Sequence[str]] | None = None,
+                first: typing.Mapping[str, object] | None = None) -> Report:
         check, max_findings = self._prepare_search(arrays, keywords, budget, first or {})
         if flag is not None:
             check.set(flag)
@@ -467,13 +469,15 @@ class Kernel:
                 check.set(option, value)
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
-    def _prepare_search(self, arrays, keywords, budget: typing.Optional[float], first: typing.Mapping[str, object],
-                        is_repair: bool = False) -> typing.Tuple[Check, int]:
-        """A check with the options of check among the keywords. first: values of consts with which arrays are looked at."""
+    def _prepare_search(self, arrays, keywords, budget: float | None, first: typing.Mapping[str, object],
+                        is_repair: bool = False) -> tuple[Check, int]:
+        """A check with the options of check among the keywords. first: values of consts with which arrays are looked
+        at."""
         keywords = dict(keywords)
         names = [field.name for field in dataclasses.fields(Options)]
         options = Options(**{"print": print, **{name: keywords.pop(name) for name in names if name in keywords}})
-        own = {name: keywords.pop(name) for name in ("arch", "strict_fences", "max_findings", "severity") if name in keywords}
+        own = {name: keywords.pop(name)
+               for name in ("arch", "strict_fences", "max_findings", "severity") if name in keywords}
         values = keywords.pop("values", None)
         check = self._prepare(options, arrays, keywords, values, first=first, is_repair=is_repair, **own)
         budget = read_seconds("budget", budget)
@@ -481,10 +485,10 @@ class Kernel:
             check.set("budget", format(budget, ".17g"))
         return check, own.get("max_findings", 20)
 
-    def _prepare(self, options: Options, arrays, keywords, values, arch: typing.Optional[str] = None,
+    def _prepare(self, options: Options, arrays, keywords, values, arch: str | None = None,
                  strict_fences: bool = False, max_findings: int = 20,
-                 severity: typing.Optional[typing.Mapping[str, str]] = None, writes: bool = False,
-                 first: typing.Optional[typing.Mapping[str, object]] = None, is_repair: bool = False) -> Check:
+                 severity: typing.Mapping[str, str] | None = None, writes: bool = False,
+                 first: typing.Mapping[str, object] | None = None, is_repair: bool = False) -> Check:
         """A check with what all of them take."""
         max_findings = read_count("max_findings", max_findings, 1)
         strict_fences, writes = read_flag("strict_fences", strict_fences), read_flag("writes", writes)
@@ -510,7 +514,7 @@ class Kernel:
         return check
 
     @staticmethod
-    def _set_values(check: Check, arch: typing.Optional[str], consts) -> None:
+    def _set_values(check: Check, arch: str | None, consts) -> None:
         if arch is not None:
             check.set("arch", arch)
         for name, (value, _) in consts.items():
@@ -532,14 +536,14 @@ class Kernel:
 
     # ---- run --------------------------------------------------------------------------------------------------------
 
-    def run(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, arch: typing.Optional[str] = None,
+    def run(self, *arrays, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
             schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
             resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
-            timeout: typing.Optional[float] = None, non_finite: bool = False, full_arrays: bool = False,
-            progress: typing.Optional[typing.Callable[[Progress], object]] = None,
-            print: typing.Optional[typing.Callable[[str], object]] = print,
-            externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None, device: str = "cpu",
-            extern_source: str = "", nvrtc: typing.Optional[str] = None, find_races: bool = False, **keywords):
+            timeout: float | None = None, non_finite: bool = False, full_arrays: bool = False,
+            progress: typing.Callable[[Progress], object] | None = None,
+            print: typing.Callable[[str], object] | None = print,
+            externs: typing.Mapping[str, typing.Callable] | None = None, device: str = "cpu",
+            extern_source: str = "", nvrtc: str | None = None, find_races: bool = False, **keywords):
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
@@ -547,10 +551,10 @@ class Kernel:
         init(..) says, or small whole numbers.
 
         device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
-        interpreter; of the options it takes seed, timing, max_steps, max_memory, timeout (NVRTC is not ended in its work),
-        progress, extern_source, nvrtc and find_races, which makes two
-        accesses without an order a RunError (kernel.check looks for races of the kernel itself); two writes that leave the
-        same values are a RuntimeWarning.
+        interpreter; of the options it takes seed, timing, max_steps, max_memory, timeout (NVRTC is not ended in its
+        work), progress, extern_source, nvrtc and find_races, which makes two
+        accesses without an order a RunError (kernel.check looks for races of the kernel itself); two writes that leave
+        the same values are a RuntimeWarning.
         """
         options = Options(schedule, timing, numerics, seed, sms, resident, threads, max_steps, max_memory, timeout,
                           non_finite, full_arrays, progress, print, externs)
@@ -577,7 +581,7 @@ class Kernel:
         return pack_results(results)
 
     def _run_on(self, device: str, bound: Bound, arguments, options: Options, extern_source: str,
-                nvrtc: typing.Optional[str], find_races: bool) -> None:
+                nvrtc: str | None, find_races: bool) -> None:
         """Runs the kernel's PTX."""
         if device != "ptx":
             raise ValueError(f"device={device!r}: it is 'cpu' or 'ptx'; kernel.launch is for a GPU")
@@ -590,17 +594,17 @@ class Kernel:
                 raise ValueError(f"device='ptx' has no option '{field.name}'")
         emitted = self._emit_bound(bound.pointer, extern_source=extern_source)
         facts = lib.grout_module_get_kernel(bound.pointer, self._index)
-        module = compile_ptx(emitted, bound.pointer, facts.arch if facts.has_arch else lib.GROUT_ARCH_SM_90A, nvrtc, clock,
-                             options.max_memory)
+        module = compile_ptx(emitted, bound.pointer, facts.arch if facts.has_arch else lib.GROUT_ARCH_SM_90A, nvrtc,
+                             clock, options.max_memory)
         places = {param.name: (int(ffi.cast("uintptr_t", argument.data)), argument.size)
                   for param, argument in zip(self.params, arguments)}
         made = Device(emitted.manifest, places, options.max_memory)
         made.run(module, options, find_races, clock)
         made.read_back()
 
-    def _make_results(self, bound: Bound, arguments, views) -> typing.Dict[str, object]:
+    def _make_results(self, bound: Bound, arguments, views) -> dict[str, object]:
         """The arrays that the kernel writes, those that are not given made."""
-        results: typing.Dict[str, object] = {}
+        results: dict[str, object] = {}
         for index, param in enumerate(self.params):
             if param.direction not in ("out", "inout"):
                 continue
@@ -614,7 +618,7 @@ class Kernel:
             results[param.name] = arguments[param.name]
         return results
 
-    def get_result_type(self, bound: Bound, index: int) -> typing.Tuple[typing.Tuple[int, ...], numpy.dtype]:
+    def get_result_type(self, bound: Bound, index: int) -> tuple[tuple[int, ...], numpy.dtype]:
         """Shape and type of the array that is made for a parameter."""
         param, type_ = self.params[index], self._get_type(bound, index)
         shape = tuple(type_.dims[i] for i in range(type_.rank))
@@ -639,7 +643,7 @@ class Kernel:
 
     # ---- CUDA -------------------------------------------------------------------------------------------------------
 
-    def emit(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None, watchdog: bool = False,
+    def emit(self, *arrays, values: typing.Mapping[str, object] | None = None, watchdog: bool = False,
              lineinfo: bool = False, debug_checks: bool = True, extern_source: str = "", **keywords) -> Emitted:
         """The kernel as CUDA for sm_90a, and its manifest. Arrays give sizes alone."""
         arguments, defines = self._sort(arrays, keywords, values)
@@ -670,9 +674,9 @@ class Kernel:
         manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, text, diags.list))
         return Emitted(self.name, source, json.loads(manifest))
 
-    def launch(self, *tensors, stream=None, values: typing.Optional[typing.Mapping[str, object]] = None,
+    def launch(self, *tensors, stream=None, values: typing.Mapping[str, object] | None = None,
                fills_outputs: bool = False, dependent: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
-               extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords) -> None:
+               extern_source: str = "", nvrtc: str | None = None, **keywords) -> None:
         """Puts the kernel on a stream of a GPU, for arrays that lie there, and returns at once.
 
         Arrays are those of torch, of DLPack or with __cuda_array_interface__, all of them given; scalars are numbers.
@@ -681,16 +685,16 @@ class Kernel:
         device. The first launch of arrays of one kind compiles the kernel. There is no watchdog: a kernel that hangs
         hangs its stream, and kernel.check() says why.
         """
-        has_options = (fills_outputs or dependent or not debug_checks or workspace_sets != 1 or extern_source or nvrtc or
-                       keywords or values is not None)
+        has_options = (fills_outputs or dependent or not debug_checks or workspace_sets != 1 or extern_source or
+                       nvrtc or keywords or values is not None)
         if has_options or not self._launcher.launch_again(tensors, stream):
             options = make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc)
             arguments, defines = self._sort(tensors, keywords, values)
             self._launcher.launch(arguments, defines, stream, options)
 
-    def jax_call(self, *arrays, values: typing.Optional[typing.Mapping[str, object]] = None,
+    def jax_call(self, *arrays, values: typing.Mapping[str, object] | None = None,
                  fills_outputs: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
-                 extern_source: str = "", nvrtc: typing.Optional[str] = None, **keywords):
+                 extern_source: str = "", nvrtc: str | None = None, **keywords):
         """The kernel in a program of JAX: inside jax.jit and outside, on a GPU and on the CPU. No Python runs there.
 
         Arrays are those of the 'in' and 'inout' parameters, in order or by name, all of them given; the result is as
@@ -709,13 +713,13 @@ class Kernel:
         arguments, defines = self._sort((), {**dict(zip(inputs, arrays)), **keywords}, values)
         return call(self, arguments, defines, options)
 
-    def bind(self, defines, arch: typing.Optional[str]) -> Bound:
+    def bind(self, defines, arch: str | None) -> Bound:
         """The kernel with these values of consts, by name with their origins."""
         pointer, warnings = self.module._bind(defines, arch)
         return Bound(pointer, self._index, self.name, warnings)
 
 
-def pack_results(results: typing.Dict[str, object]):
+def pack_results(results: dict[str, object]):
     """One array, or a named tuple of several."""
     if len(results) < 2:
         return next(iter(results.values()), None)
@@ -759,7 +763,7 @@ def parse(text: str, name: str = "<text>") -> Module:
     return Module(text, name)
 
 
-def load_module(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
+def load_module(source: str | os.PathLike[str]) -> Module:
     """A module from a file, or from a text: a str of several lines."""
     if isinstance(source, str) and "\n" in source:
         return parse(source)
@@ -773,7 +777,7 @@ def load_module(source: typing.Union[str, "os.PathLike[str]"]) -> Module:
     return module
 
 
-def load(source: typing.Union[str, "os.PathLike[str]"], kernel: typing.Optional[str] = None) -> Kernel:
+def load(source: str | os.PathLike[str], kernel: str | None = None) -> Kernel:
     """A kernel from a file, or from a text: a str of several lines. kernel: its name, where there are several."""
     module = load_module(source)
     if kernel is not None:

@@ -59,12 +59,12 @@ class Options:
     threads: int = 1
     max_steps: int = 0
     max_memory: int = 0
-    timeout: typing.Optional[float] = None
+    timeout: float | None = None
     non_finite: bool = False
     full_arrays: bool = False
-    progress: typing.Optional[typing.Callable[[Progress], object]] = None
-    print: typing.Optional[typing.Callable[[str], object]] = None
-    externs: typing.Optional[typing.Mapping[str, typing.Callable]] = None
+    progress: typing.Callable[[Progress], object] | None = None
+    print: typing.Callable[[str], object] | None = None
+    externs: typing.Mapping[str, typing.Callable] | None = None
 
     def __post_init__(self) -> None:
         """What the numbers are; the rest is for the library to know."""

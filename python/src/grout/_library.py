@@ -71,8 +71,8 @@ def take_text(add):
 
 
 def visible(text, lines=False):
-    """A text of unknown origin as it may stand before a user, on one line or (lines) with its own ones: what would steer
-    a terminal, or the log of a workflow, is an escape."""
+    """A text of unknown origin as it may stand before a user, on one line or (lines) with its own ones: what would
+    steer a terminal, or the log of a workflow, is an escape."""
     raw = text.encode("utf-8", "surrogateescape")
     keep = lib.GROUT_KEEP_TABS | lib.GROUT_KEEP_LINES if lines else lib.GROUT_KEEP_NOTHING
     return take_text(lambda out: lib.grout_text_add_visible(out, raw, len(raw), keep))

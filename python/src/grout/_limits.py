@@ -20,12 +20,12 @@ def _show(value: object) -> str:
     """A value in a message; some have no repr, as integers of very many digits."""
     try:
         text = repr(value)
-    except Exception:  # pylint: disable=broad-except
+    except Exception:
         return f"<a {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}.."
 
 
-def _refuse(error: typing.Type[Exception], name: str, value: object, allowed: str) -> typing.NoReturn:
+def _refuse(error: type[Exception], name: str, value: object, allowed: str) -> typing.NoReturn:
     raise error(f"{name}={_show(value)}: it is {allowed}")
 
 
@@ -48,12 +48,12 @@ def read_count(name: str, value: object, least: int = 0, most: int = COUNT_MAX, 
     return number
 
 
-def read_optional_count(name: str, value: object, least: int = 0, most: int = COUNT_MAX) -> typing.Optional[int]:
+def read_optional_count(name: str, value: object, least: int = 0, most: int = COUNT_MAX) -> int | None:
     """The same, or None."""
     return None if value is None else read_count(name, value, least, most, ", or None")
 
 
-def read_seconds(name: str, value: object) -> typing.Optional[float]:
+def read_seconds(name: str, value: object) -> float | None:
     """A time: a finite number above 0, or None for no limit."""
     allowed = "a number of seconds above 0, or None for no limit"
     if value is None:

@@ -19,10 +19,10 @@ from ._watch import TIME_IS_OVER
 class Clock:
     """What is left of a time, for one step after the other."""
 
-    def __init__(self, timeout: typing.Optional[float]):
+    def __init__(self, timeout: float | None):
         self._end = None if timeout is None else time.monotonic() + timeout
 
-    def get_left(self, what: str) -> typing.Optional[float]:
+    def get_left(self, what: str) -> float | None:
         """Raises a RunError if there is none; what: has to be done."""
         left = None if self._end is None else self._end - time.monotonic()
         if left is not None and left <= 0:
@@ -30,7 +30,7 @@ class Clock:
         return left
 
 
-def compile_ptx(emitted, pointer, arch: int, nvrtc: typing.Optional[str], clock: Clock, max_memory: int) -> ptx.Module:
+def compile_ptx(emitted, pointer, arch: int, nvrtc: str | None, clock: Clock, max_memory: int) -> ptx.Module:
     """The PTX of an emitted kernel. What NVRTC does takes the time that it takes."""
     options, keep = make_nvrtc(nvrtc)
     options.is_in_process = True
@@ -61,7 +61,7 @@ def _make_contents(array: typing.Mapping[str, typing.Any]) -> numpy.ndarray:
 class Device:
     """One launch: the manifest's arrays in the memory of the machine, and its parameters."""
 
-    def __init__(self, manifest: typing.Mapping[str, typing.Any], arguments: typing.Mapping[str, typing.Tuple[int, int]],
+    def __init__(self, manifest: typing.Mapping[str, typing.Any], arguments: typing.Mapping[str, tuple[int, int]],
                  max_memory: int):
         self.manifest, self.arguments = manifest, arguments
         self.memory = ptx.Memory(max_memory)
@@ -123,4 +123,5 @@ class Device:
             if array["direction"] != "in":
                 undefined = self.memory.read(self.places[array["name"]], *self.arguments[array["name"]])
                 if undefined > 0:
-                    raise RunError(f"{undefined} bytes of %{array['name']} were written with values that nothing has set")
+                    raise RunError(f"{undefined} bytes of %{array['name']} were written with values that nothing has "
+                                   "set")

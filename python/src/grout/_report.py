@@ -20,7 +20,7 @@ from ._library import lib, text_of
 class Access:
     """One side of a finding."""
 
-    place: typing.Optional[Place]
+    place: Place | None
     op: str
     where: str
     engine: str
@@ -46,20 +46,20 @@ class Finding:
     severity: str
     is_lowered: bool  # an error, but for severity=
     message: str
-    place: typing.Optional[Place]
-    related: typing.Optional[Place]
-    notes: typing.Tuple[Note, ...]
-    accesses: typing.Tuple[Access, ...]
+    place: Place | None
+    related: Place | None
+    notes: tuple[Note, ...]
+    accesses: tuple[Access, ...]
     missing_edge: str
     repair: str
-    edit: typing.Optional[Edit]
+    edit: Edit | None
     count: int
     identity: str
     meaning: str  # one sentence about the code
     short: str  # "smem-race at lines 26 and 37"
     silenced: str  # the reason of the comment 'allow:' that silences it; ""
-    follows_from: typing.Optional["Finding"]
-    followers: typing.List["Finding"] = dataclasses.field(repr=False)
+    follows_from: Finding | None
+    followers: list[Finding] = dataclasses.field(repr=False)
     text: str = dataclasses.field(repr=False)
     _colored: str = dataclasses.field(repr=False)
 
@@ -77,27 +77,27 @@ class Finding:
         return _to_html(self._show(self._colored))
 
 
-def _make_place(facts) -> typing.Optional[Place]:
+def _make_place(facts) -> Place | None:
     return None if facts is None else Place(facts["file"], facts["line"], facts["column"], facts["length"])
 
 
-def _make_accesses(facts) -> typing.Tuple[Access, ...]:
+def _make_accesses(facts) -> tuple[Access, ...]:
     return tuple(Access(_make_place(access["place"]), access["op"], access["where"], access["engine"], access["box"],
                         access["kind"]) for access in facts["accesses"])
 
 
-def _make_edit(edit) -> typing.Optional[Edit]:
+def _make_edit(edit) -> Edit | None:
     if edit is None:
         return None
     return Edit(_make_place(edit["place"]), edit["position"], edit["text"])
 
 
-def _make_notes(facts) -> typing.Tuple[Note, ...]:
+def _make_notes(facts) -> tuple[Note, ...]:
     return tuple(Note("advice" if note["severity"] == "help" else note["severity"], note["message"],
                       _make_place(note["place"])) for note in facts["notes"])
 
 
-def _make_finding(facts, made: typing.Dict[str, "Finding"]) -> Finding:
+def _make_finding(facts, made: dict[str, Finding]) -> Finding:
     code = facts.get("code") or facts["silenced_code"]
     cause = made.get(facts.get("follows_from", ""))
     finding = Finding(
@@ -106,7 +106,8 @@ def _make_finding(facts, made: typing.Dict[str, "Finding"]) -> Finding:
         accesses=_make_accesses(facts), missing_edge=facts["missing_edge"], repair=facts["repair"],
         edit=_make_edit(facts["edit"]), count=facts["count"], identity=facts["identity"],
         meaning=text_of(lib.grout_diag_get(lib.grout_diag_find(code.encode())).doc), short=facts["short"],
-        silenced=facts.get("reason", ""), follows_from=cause, followers=[], text=facts["text"], _colored=facts["colored"])
+        silenced=facts.get("reason", ""), follows_from=cause, followers=[], text=facts["text"],
+        _colored=facts["colored"])
     made[finding.identity] = finding
     if cause is not None:
         cause.followers.append(finding)
@@ -129,9 +130,9 @@ class Report:
 
     kernel: str
     verdict: str  # "clean", "warning" (an error is there that severity= lowered), "error" or "incomplete"
-    findings: typing.Tuple[Finding, ...]  # errors first
-    silenced: typing.Tuple[Finding, ...]  # by comments '// allow: CODE reason' of the kernel
-    warnings: typing.Tuple[Diagnostic, ...]  # of the verifier
+    findings: tuple[Finding, ...]  # errors first
+    silenced: tuple[Finding, ...]  # by comments '// allow: CODE reason' of the kernel
+    warnings: tuple[Diagnostic, ...]  # of the verifier
     coverage: str  # what was looked at: launch, sizes, inputs, schedule
     promise: str  # for which schedules the verdict holds
     holds_for_every_schedule: bool
@@ -139,13 +140,14 @@ class Report:
     accesses: int
     async_ops: int
     barrier_phases: int
-    _head: typing.Tuple[str, str] = dataclasses.field(repr=False)
-    _words: typing.Tuple[str, ...] = dataclasses.field(repr=False)
+    _head: tuple[str, str] = dataclasses.field(repr=False)
+    _words: tuple[str, ...] = dataclasses.field(repr=False)
     _max_findings: int = dataclasses.field(repr=False)
     _found: Found = dataclasses.field(repr=False)
 
     def json(self) -> str:
-        """The report as JSON, schema grout-report/1 (docs/report_schema.md), as 'grout check --format json' writes it."""
+        """The report as JSON, schema grout-report/1 (docs/report_schema.md), as 'grout check --format json' writes
+        it."""
         return self._found.print(lib.GROUT_REPORT_JSON)
 
     def sarif(self) -> str:
@@ -167,12 +169,12 @@ class Report:
         return _in_python(self._found.remarks)
 
     @property
-    def advice(self) -> typing.Tuple[Diagnostic, ...]:
+    def advice(self) -> tuple[Diagnostic, ...]:
         """Synchronisation that the launch does without, if the report is of Kernel.advice."""
         return tuple(_make_diagnostic(one) for one in self._found.facts["findings"] if one.get("severity") == "advice")
 
     @property
-    def sizes(self) -> typing.Tuple[Size, ...]:
+    def sizes(self) -> tuple[Size, ...]:
         """What each size of Kernel.sweep came to."""
         return tuple(Size(one["binding"], one["verdict"], one["holds_for_every_schedule"], one["not_run"])
                      for one in self._found.facts.get("sweep", ()))
@@ -183,7 +185,7 @@ class Report:
                 *(launch for size in self._found.facts.get("sweep", ()) for launch in size["kernels"])]
 
     @property
-    def files(self) -> typing.Dict[str, bytes]:
+    def files(self) -> dict[str, bytes]:
         """Schedules that show what was found, by the names of their files: for 'grout check --replay'."""
         return self._found.files
 
@@ -193,11 +195,11 @@ class Report:
         return self.verdict == "clean"
 
     @property
-    def errors(self) -> typing.Tuple[Finding, ...]:
+    def errors(self) -> tuple[Finding, ...]:
         """The findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
-    def expect_clean(self) -> "Report":
+    def expect_clean(self) -> Report:
         """Raises a CheckError, whose message is the report, unless it is clean. Returns the report."""
         if not self.is_clean:
             raise CheckError(str(self), self.warnings, self)
@@ -240,7 +242,7 @@ def _find_head(head: str, colored: str) -> str:
     return next((line for line in colored.split("\n") if _ESCAPE.sub("", line) == head), head)
 
 
-def _get_line(words: typing.List[str], lead: str) -> str:
+def _get_line(words: list[str], lead: str) -> str:
     return next((line[len(lead):] for line in words if line.startswith(lead)), "")
 
 
@@ -261,10 +263,11 @@ def _in_python(words: str) -> str:
     return _OPTION.sub(lambda match: f"({match.group(1).replace('-', '_')})", words)
 
 
-def make_report(kernel: str, warnings, found: Found, max_findings: int = 20, conditions: typing.Sequence[str] = ()) -> Report:
+def make_report(kernel: str, warnings, found: Found, max_findings: int = 20,
+                conditions: typing.Sequence[str] = ()) -> Report:
     """The report of a check. warnings: of the verifier. conditions: what else was covered."""
     facts = found.facts
-    made: typing.Dict[str, Finding] = {}
+    made: dict[str, Finding] = {}
     findings = [_make_finding(one, made) for one in facts["findings"] if _is_finding(one)]
     launches = facts["coverage"]["kernels"]
     launch = _find_launch(launches, facts["verdict"])
@@ -290,7 +293,7 @@ class Fix:
         self._path, self._source = path, source
         self.text: str = found.repaired or source.decode("utf-8", "surrogateescape")
         self.diff: str = found.diff  # unified; "" if nothing was changed
-        self.steps: typing.Tuple[str, ...] = tuple(line.strip() for line in found.steps.splitlines()[1:])
+        self.steps: tuple[str, ...] = tuple(line.strip() for line in found.steps.splitlines()[1:])
         self.outcome: str = found.outcome.strip()  # "k.grout: 2 changes, the result is clean"
         self.report = report  # of the check of the result
 
@@ -303,9 +306,9 @@ class Fix:
         """Whether the result is clean."""
         return self.report.is_clean
 
-    def write(self, path: typing.Union[str, "os.PathLike[str]", None] = None) -> None:
-        """Writes the text to a file, whole or not at all; None: to the one that the kernel was loaded from, if that still
-        has the text that was repaired."""
+    def write(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Writes the text to a file, whole or not at all; None: to the one that the kernel was loaded from, if that
+        still has the text that was repaired."""
         if path is None and not self._path:
             raise ValueError("the kernel is of no file: say where to write, fix.write(path)")
         target = os.fspath(self._path if path is None else path)

@@ -13,7 +13,7 @@ from ._library import lib, text_of
 from ._limits import read_text
 
 LEVELS = ("error", "warning")
-Levels = typing.Dict[str, str]
+Levels = dict[str, str]
 
 
 def is_finding(code: int) -> bool:
@@ -21,11 +21,11 @@ def is_finding(code: int) -> bool:
     return lib.grout_diag_get(code).stage == lib.GROUT_STAGE_RUN and code != lib.GROUT_DIAG_STEP_LIMIT
 
 
-def _list_findings() -> typing.List[str]:
+def _list_findings() -> list[str]:
     return [text_of(lib.grout_diag_get(code).text) for code in range(1, lib.GROUT_DIAG_COUNT) if is_finding(code)]
 
 
-def read_levels(severity: typing.Optional[typing.Mapping[str, str]], option: str = "severity") -> Levels:
+def read_levels(severity: typing.Mapping[str, str] | None, option: str = "severity") -> Levels:
     """The levels by code. Raises a ValueError with what is wrong with the option."""
     if severity is None:
         return {}

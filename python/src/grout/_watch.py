@@ -27,13 +27,13 @@ _nested = threading.local()
 class Watch:
     """The callbacks of one call: has_ended tells each of them that no more is to be done."""
 
-    def __init__(self, timeout: typing.Optional[float] = None):
+    def __init__(self, timeout: float | None = None):
         self.timeout = timeout
         self.start = time.monotonic()
-        self.cut: typing.Optional[str] = None  # what ended the call, if no exception did
+        self.cut: str | None = None  # what ended the call, if no exception did
         self.has_failed = False
         self.depth = 0  # of its run in others: see nested
-        self._error: typing.Optional[BaseException] = None
+        self._error: BaseException | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -112,7 +112,7 @@ def is_nested() -> bool:
     return getattr(_nested, "depth", 0) > 0
 
 
-class nested:  # pylint: disable=invalid-name
+class nested:
     """with nested(watch): its run. Those in one another end as a RecursionError, whatever Python's limit is."""
 
     def __init__(self, watch: Watch):
@@ -121,8 +121,8 @@ class nested:  # pylint: disable=invalid-name
     def __enter__(self) -> None:
         depth = getattr(_nested, "depth", 0)
         if depth >= NESTED_MIN and depth >= _find_nested_max():
-            raise RecursionError(f"grout: {depth} runs in one another: a function that a kernel calls runs kernels again, "
-                                 "and so on; the stack has room for no more")
+            raise RecursionError(f"grout: {depth} runs in one another: a function that a kernel calls runs kernels "
+                                 "again, and so on; the stack has room for no more")
         _nested.depth = self._watch.depth = depth + 1
 
     def __exit__(self, *_) -> None:

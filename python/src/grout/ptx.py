@@ -17,7 +17,16 @@ from . import _arrays
 from ._diagnostics import ArgumentError, Diagnostic, Diags, GroutError, KernelError, RunError
 from ._launch import Progress
 from ._library import ffi, lib, take_text, text_of, visible
-from ._limits import COUNT32_MAX, COUNT_MAX, encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
+from ._limits import (
+    COUNT32_MAX,
+    COUNT_MAX,
+    encode_text,
+    get_host_memory,
+    read_count,
+    read_flag,
+    read_seconds,
+    read_text,
+)
 from ._watch import Watch, nested
 
 __all__ = ["Entry", "Module", "Stats", "TensorMap", "load", "parse"]
@@ -46,7 +55,7 @@ class Stats:
     warp_instructions: int
     lane_instructions: int
     async_operations: int
-    warnings: typing.Tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
     peak_bytes: int = 0
 
 
@@ -56,10 +65,10 @@ class TensorMap:
     fastest. box: of the copies; swizzle: 0, 32, 64 or 128 bytes; fill: "zeros" or "nan", outside the array."""
 
     array: object
-    box: typing.Tuple[int, ...]
+    box: tuple[int, ...]
     swizzle: int = 0
     fill: str = "zeros"
-    element_strides: typing.Optional[typing.Tuple[int, ...]] = None
+    element_strides: tuple[int, ...] | None = None
 
     def encode(self, address: int) -> bytes:
         view = _arrays.view_of(self.array)
@@ -81,7 +90,7 @@ class TensorMap:
                            "element_strides": list(strides[::-1])})
 
 
-def encode_map(fields: typing.Dict[str, object]) -> bytes:
+def encode_map(fields: dict[str, object]) -> bytes:
     """The bytes of a tensor map, from the fields of a grout_ptx_tensor."""
     tensor = ffi.new("grout_ptx_tensor *", {name: tuple(value) if isinstance(value, list) else value
                                             for name, value in fields.items()})
@@ -109,8 +118,8 @@ class Memory:
         """Where a copy of bytes of this process lies. dtype: of an input that may be another one in a second run."""
         self._used += lib.grout_ptx_memory_get_cost(size)
         if 0 < self._max < self._used:
-            raise MemoryError(f"grout: the arrays take {self._used} bytes on the machine for PTX, two for each of theirs, "
-                              f"and max_memory is {self._max}")
+            raise MemoryError(f"grout: the arrays take {self._used} bytes on the machine for PTX, two for each of "
+                              f"theirs, and max_memory is {self._max}")
         found = lib.grout_ptx_memory_add(self._memory, ffi.cast("void *", address), size)
         if found == 0:
             raise MemoryError(f"grout: no memory for an array of {size} bytes")
@@ -136,8 +145,8 @@ class _Arguments:
 
     def __init__(self, max_memory: int) -> None:
         self.memory = Memory(max_memory)
-        self._places: typing.Dict[typing.Tuple[int, int], int] = {}
-        self._written: typing.List[typing.Tuple[str, _arrays.View, int]] = []
+        self._places: dict[tuple[int, int], int] = {}
+        self._written: list[tuple[str, _arrays.View, int]] = []
 
     def add_array(self, name: str, value) -> int:
         view = _arrays.view_of(value)
@@ -148,8 +157,8 @@ class _Arguments:
         if key not in self._places:
             for address, size in self._places:
                 if address < view.address + view.nbytes and view.address < address + size:
-                    raise ArgumentError("it has bytes in common with another argument: the machine copies arrays one by "
-                                        "one; pass the whole array and an offset")
+                    raise ArgumentError("it has bytes in common with another argument: the machine copies arrays one "
+                                        "by one; pass the whole array and an offset")
             self._places[key] = self.memory.add(view.address, view.nbytes, view.dtype)
             if not view.is_read_only:
                 self._written.append((name, view, self._places[key]))
@@ -186,7 +195,7 @@ def _int_bytes(value: int, size: int) -> bytes:
     return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
-def _make_sizes(name: str, value: Size) -> typing.Tuple[int, int, int]:
+def _make_sizes(name: str, value: Size) -> tuple[int, int, int]:
     more = ", or up to three"
     if not isinstance(value, (tuple, list)):
         return read_count(name, value, 1, COUNT32_MAX, more), 1, 1
@@ -202,14 +211,14 @@ class Launch:
 
     grid: Size = 1
     block: Size = 1
-    cluster: typing.Optional[Size] = None
+    cluster: Size | None = None
     shared_bytes: int = 0
     seed: int = 0
     timing: str = "random"
     max_steps: int = 0
     find_races: bool = False
-    timeout: typing.Optional[float] = None
-    progress: typing.Optional[typing.Callable[[Progress], object]] = None
+    timeout: float | None = None
+    progress: typing.Callable[[Progress], object] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.timing, str) or self.timing not in TIMINGS:
@@ -222,7 +231,7 @@ class Launch:
         object.__setattr__(self, "find_races", read_flag("find_races", self.find_races))
         object.__setattr__(self, "timeout", read_seconds("timeout", self.timeout))
 
-    def run(self, module: "Module", entry: typing.Optional[str], memory: Memory, parameters: bytes) -> Stats:
+    def run(self, module: Module, entry: str | None, memory: Memory, parameters: bytes) -> Stats:
         data = ffi.new("uint8_t[]", parameters or b"\0")
         name = ffi.new("char[]", read_text("entry", entry)) if entry is not None else ffi.NULL
         watch = Watch(self.timeout)
@@ -262,9 +271,9 @@ class Launch:
 class Entry:
     """A kernel of a module."""
 
-    def __init__(self, module: "Module", name: str):
+    def __init__(self, module: Module, name: str):
         self.module, self.name = module, name
-        self.layout: typing.List[typing.Tuple[int, int]] = []  # of each parameter its offset and size, in bytes
+        self.layout: list[tuple[int, int]] = []  # of each parameter its offset and size, in bytes
         offset, size = ffi.new("size_t *"), ffi.new("size_t *")
         entry = name.encode()
         while lib.grout_ptx_module_get_parameter(module.pointer, entry, len(self.layout), offset, size):
@@ -273,22 +282,22 @@ class Entry:
     def __repr__(self) -> str:
         return f"<grout.ptx.Entry {self.name}: parameters of {', '.join(str(size) for _, size in self.layout)} bytes>"
 
-    def run(self, *arguments, grid: Size = 1, block: Size = 1, cluster: typing.Optional[Size] = None,
+    def run(self, *arguments, grid: Size = 1, block: Size = 1, cluster: Size | None = None,
             shared_bytes: int = 0, seed: int = 0, timing: str = "random", max_steps: int = 0, max_memory: int = 0,
-            timeout: typing.Optional[float] = None, find_races: bool = False,
-            progress: typing.Optional[typing.Callable[[Progress], object]] = None) -> Stats:
+            timeout: float | None = None, find_races: bool = False,
+            progress: typing.Callable[[Progress], object] | None = None) -> Stats:
         """Runs the kernel to its end. Arrays that can be written are, where they lie.
 
         An argument is an array (its address goes into the parameter), a TensorMap, a number (of NumPy: with its own
         type; of Python: as wide as the parameter), or bytes. shared_bytes: dynamic shared memory. seed: of the order
         of the warps. timing: when what is asynchronous happens: "random", "lazy" or "eager". max_steps: instructions
-        of warps, 0 for 4 * 10^9. max_memory: bytes that the machine may take, its copies of the arrays, of two bytes for
-        each of theirs, and the search for races included; 0: as many as this machine has. Beyond is a MemoryError. timeout: in
-        seconds; beyond is a RunError. progress is called some times in a second; what it raises ends the run, as
-        Ctrl-C does. A run that no GPU could do, or that hangs, is a RunError with the instruction's place.
-        find_races: so is a run in which two accesses of the same bytes have no order (code ptx-race), whatever the order
-        was in which they happened. Two writes that leave the same values, in this run and in one with other inputs, are a
-        warning of what is returned (same-value-race).
+        of warps, 0 for 4 * 10^9. max_memory: bytes that the machine may take, its copies of the arrays, of two bytes
+        for each of theirs, and the search for races included; 0: as many as this machine has. Beyond is a MemoryError.
+        timeout: in seconds; beyond is a RunError. progress is called some times in a second; what it raises ends the
+        run, as Ctrl-C does. A run that no GPU could do, or that hangs, is a RunError with the instruction's place.
+        find_races: so is a run in which two accesses of the same bytes have no order (code ptx-race), whatever the
+        order was in which they happened. Two writes that leave the same values, in this run and in one with other
+        inputs, are a warning of what is returned (same-value-race).
         """
         if len(arguments) != len(self.layout):
             raise ArgumentError(f"{self.name} has {len(self.layout)} parameters, and {len(arguments)} arguments are "
@@ -318,12 +327,13 @@ def _list_entries(module) -> typing.Iterator[str]:
 class Module:
     """A text of PTX: module["k"] is an entry. str() is the text with numbers for names."""
 
-    def __init__(self, text: typing.Union[str, bytes], name: str, timeout: typing.Optional[float] = None,
+    def __init__(self, text: str | bytes, name: str, timeout: float | None = None,
                  max_memory: int = 0):
         data = bytes(text) if isinstance(text, (bytes, bytearray, memoryview)) else encode_text(text)
         watch = Watch(read_seconds("timeout", timeout))
         diags = Diags(watch=watch)
-        bounds = ffi.new("grout_ptx_bounds *", {"max_memory": read_count("max_memory", max_memory) or get_host_memory()})
+        bounds = ffi.new("grout_ptx_bounds *",
+                         {"max_memory": read_count("max_memory", max_memory) or get_host_memory()})
         module = lib.grout_ptx_parse_within(read_text("name", name), data, len(data), bounds, diags.list)
         watch.raise_error(diags.has(lib.GROUT_DIAG_INTERRUPTED))
         if watch.cut is not None:
@@ -332,7 +342,7 @@ class Module:
             diags.fail(KernelError)
         self.name = name
         self.pointer = ffi.gc(module, lib.grout_ptx_module_free)
-        self.entries: typing.Dict[str, Entry] = {entry: Entry(self, entry) for entry in _list_entries(module)}
+        self.entries: dict[str, Entry] = {entry: Entry(self, entry) for entry in _list_entries(module)}
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self.entries:
@@ -354,19 +364,20 @@ class Module:
     def run(self, *arguments, **options) -> Stats:
         """Runs the only entry, with the options of Entry.run."""
         if len(self.entries) != 1:
-            raise GroutError(f"'{visible(self.name)}' has {len(self.entries)} entries: {', '.join(self.entries) or 'none'}; take "
-                             "module[NAME].run(..)")
+            raise GroutError(f"'{visible(self.name)}' has {len(self.entries)} entries: "
+                             f"{', '.join(self.entries) or 'none'}; take module[NAME].run(..)")
         return next(iter(self)).run(*arguments, **options)
 
 
-def parse(text: typing.Union[str, bytes], name: str = "<ptx>", *, timeout: typing.Optional[float] = None,
+def parse(text: str | bytes, name: str = "<ptx>", *, timeout: float | None = None,
           max_memory: int = 0) -> Module:
     """The module that a text is. name: of the file, in messages. timeout: in seconds; beyond is a RunError.
-    max_memory: bytes that the module may take, 0: as many as this machine has; beyond is a MemoryError. Ctrl-C ends it."""
+    max_memory: bytes that the module may take, 0: as many as this machine has; beyond is a MemoryError. Ctrl-C ends
+    it."""
     return Module(text, name, timeout, max_memory)
 
 
-def load(source: typing.Union[str, "os.PathLike[str]"], *, timeout: typing.Optional[float] = None,
+def load(source: str | os.PathLike[str], *, timeout: float | None = None,
          max_memory: int = 0) -> Module:
     """A module from a file, or from a text: a str of several lines. The others are those of parse."""
     if isinstance(source, str) and "\n" in source:

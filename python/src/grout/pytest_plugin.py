@@ -28,7 +28,8 @@ def pytest_addoption(parser) -> None:
                     help="make a finding an error or a warning, such as missing-commit-smem-war=warning; repeatable")
     group.addoption("--grout-wgmma", choices=("lowered", "documented"), default="lowered",
                     help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
-    group.addoption("--grout-sms", type=int, default=None, metavar="N", help="the number of SMs for kernels that ask the device (132)")
+    group.addoption("--grout-sms", type=int, default=None, metavar="N",
+                    help="the number of SMs for kernels that ask the device (132)")
     group.addoption("--grout-timeout", type=float, default=None, metavar="SECONDS", help="of one call of a kernel")
 
 
@@ -41,13 +42,13 @@ def _checks(config) -> bool:
 
 
 def pytest_configure(config) -> None:
-    """Counts for the last line, and the severities. A device that says it is a GPU is there from here on, for tests that
-    are skipped without."""
+    """Counts for the last line, and the severities. A device that says it is a GPU is there from here on, for tests
+    that are skipped without."""
     config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0, "lowered": 0}
     config.stash[_LEVELS] = _read_levels(config)
     _check_numbers(config)
     if config.getoption("grout_gpu") is not None:
-        from grout.pallas import _device  # pylint: disable=import-outside-toplevel
+        from grout.pallas import _device
         device = _device.pretend(config.getoption("--grout-sms"), config.getoption("grout_gpu"))
         device.__enter__()
         config.stash[_DEVICE] = device
@@ -60,13 +61,13 @@ def pytest_unconfigure(config) -> None:
         device.__exit__(None, None, None)
 
 
-def _read_levels(config) -> typing.Dict[str, str]:
+def _read_levels(config) -> dict[str, str]:
     words = config.getoption("--grout-severity")
     if not words:
         return {}
     if not _checks(config):
         raise pytest.UsageError("--grout-severity goes with --grout: without the checker there are no findings")
-    from grout._severity import parse_levels  # pylint: disable=import-outside-toplevel
+    from grout._severity import parse_levels
     try:
         return parse_levels(words, "--grout-severity")
     except ValueError as error:
@@ -74,7 +75,7 @@ def _read_levels(config) -> typing.Dict[str, str]:
 
 
 def _check_numbers(config) -> None:
-    from grout._limits import COUNT32_MAX, read_optional_count, read_seconds  # pylint: disable=import-outside-toplevel
+    from grout._limits import COUNT32_MAX, read_optional_count, read_seconds
     try:
         read_seconds("--grout-timeout", config.getoption("--grout-timeout"))
         read_optional_count("--grout-sms", config.getoption("--grout-sms"), 1, COUNT32_MAX)
@@ -83,8 +84,8 @@ def _check_numbers(config) -> None:
 
 
 def _interpret(config):
-    from grout import pallas  # pylint: disable=import-outside-toplevel
-    options: typing.Dict[str, typing.Any] = {}
+    from grout import pallas
+    options: dict[str, typing.Any] = {}
     if config.getoption("--grout-timeout") is not None:
         options["timeout"] = config.getoption("--grout-timeout")
     if config.stash[_LEVELS]:

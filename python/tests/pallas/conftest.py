@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def note_pallas(request):
     """Each kernel twice."""
-    import pallas_twins  # pylint: disable=import-outside-toplevel
+    import pallas_twins
     pallas_twins.install_once()
     pallas_twins.files.update(item.path.name for item in request.session.items
                               if item.path.name.startswith("test_pallas_"))

@@ -11,10 +11,9 @@ import random
 import sys
 import time
 
-import numpy
-
 import jax
 import jax.numpy as jnp
+import numpy
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
@@ -84,7 +83,8 @@ class OnNumpy:
         return values
 
 
-# A step takes (on, values) and gives values: a tuple of INTS arrays of int32 and FLOATS of float32, and the thread's number.
+# A step takes (on, values) and gives values: a tuple of INTS arrays of int32 and FLOATS of float32, and the thread's
+# number.
 
 def _put(values, place, value):
     return (*values[:place], value, *values[place + 1:])
@@ -126,7 +126,8 @@ def from_ints(rng, _):
 def choose(rng, _):
     a, b, c, out = (rng.randrange(INTS) for _ in range(4))
     name = rng.choice(("less", "less_equal", "equal", "not_equal", "greater"))
-    return lambda on, values: _put(values, out, on.lib.where(getattr(on.lib, name)(values[a], values[b]), values[c], values[a]))
+    return lambda on, values: _put(values, out,
+                                   on.lib.where(getattr(on.lib, name)(values[a], values[b]), values[c], values[a]))
 
 
 def turn_round(rng, _):
@@ -136,7 +137,8 @@ def turn_round(rng, _):
 
 def reduce(rng, _):
     a, out, name = rng.randrange(INTS), rng.randrange(INTS), rng.choice(("max", "min", "sum"))
-    return lambda on, values: _put(values, out, values[out] + getattr(on.lib, name)(values[a] & INT(0xffff)).astype(INT))
+    return lambda on, values: _put(values, out,
+                                   values[out] + getattr(on.lib, name)(values[a] & INT(0xffff)).astype(INT))
 
 
 def reduce_rows(rng, _):
@@ -169,8 +171,8 @@ def through_scope(rng, _):
 
 def branch(rng, depth):
     a, yes, no = rng.randrange(INTS), steps(rng, depth + 1), steps(rng, depth + 1)
-    return lambda on, values: on.branch((values[a][3] & INT(1)) == 0, lambda v: run(on, yes, v), lambda v: run(on, no, v),
-                                        values)
+    return lambda on, values: on.branch((values[a][3] & INT(1)) == 0, lambda v: run(on, yes, v),
+                                        lambda v: run(on, no, v), values)
 
 
 def switch(rng, depth):
@@ -237,7 +239,8 @@ class Case:
         floats = numpy.zeros(self.y.shape, FLOAT)
         for cta in range(self.ctas):
             on = [OnNumpy() for _ in range(self.threads)]
-            values = [(*[numpy.full(SIZE, 5 + n, INT) for n in range(INTS)], *self.y[cta, t]) for t in range(self.threads)]
+            values = [(*[numpy.full(SIZE, 5 + n, INT) for n in range(INTS)], *self.y[cta, t])
+                      for t in range(self.threads)]
             for phase, chosen in enumerate(self.phases):
                 values = [run(on[t], chosen, _put(v, self.loaded[phase], self.x[cta, t, phase])) for t, v in
                           enumerate(values)]
@@ -282,13 +285,14 @@ class Case:
         shapes = [jax.ShapeDtypeStruct((*self.x.shape[:3], INTS, SIZE), INT), jax.ShapeDtypeStruct(self.y.shape, FLOAT)]
         return plgpu.kernel(body, out_type=shapes, grid=(self.ctas,), grid_names=("cta",), num_threads=self.threads,
                             thread_name="wg", scratch_types=[
-                                plgpu.SMEM((self.threads, ROOMS, SIZE), INT), plgpu.SMEM((self.threads, 2 + INTS, SIZE), INT),
+                                plgpu.SMEM((self.threads, ROOMS, SIZE), INT),
+                                plgpu.SMEM((self.threads, 2 + INTS, SIZE), INT),
                                 plgpu.Barrier(num_barriers=self.threads), plgpu.Barrier(num_arrivals=self.threads)])
 
 
 def try_case(seed):
     """Raises an AssertionError where something is wrong."""
-    import grout.pallas  # pylint: disable=import-outside-toplevel
+    import grout.pallas
     case = Case(seed)
     with numpy.errstate(over="ignore"):
         wanted = case.expect()
@@ -306,7 +310,7 @@ def main(arguments):
     for seed in range(first, first + count):
         try:
             try_case(seed)
-        except Exception as error:  # pylint: disable=broad-exception-caught
+        except Exception as error:
             wrong += 1
             print(f"seed {seed}: {str(error)[:2000]}", flush=True)
     print(f"{count} kernels, {wrong} wrong, {time.process_time() - begin:.0f} s")

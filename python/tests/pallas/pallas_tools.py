@@ -2,9 +2,8 @@
 """What the tests of grout.pallas share."""
 import inspect
 
-import numpy
-
 import jax
+import numpy
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import grout.pallas

@@ -37,7 +37,7 @@ def _load(imported):
     return texts[imported.text]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def install_once():
     """From here on."""
     table = _rules.RULES

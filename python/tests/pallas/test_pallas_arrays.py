@@ -6,14 +6,14 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from grout.pallas._values import splat_of  # noqa: E402
-from pallas_tools import S, assert_same, kernel  # noqa: E402
+import grout.pallas
+from grout.pallas._values import splat_of
+from pallas_tools import S, assert_same, kernel
 
 
 def compare(operations, *arrays, verdict="clean"):
@@ -57,7 +57,8 @@ def test_broadcast_in_dim():
 def test_shapes():
     a = _numbers(4, 1, 32)
     compare([lambda a: a.reshape(128), lambda a: a.reshape(32, 4), lambda a: a.reshape(2, 2, 4, 8),
-             lambda a: a.squeeze(1), lambda a: jnp.expand_dims(a, (0, 3)), lambda a: a[:1, :, :1].reshape(()) + jnp.zeros(
+             lambda a: a.squeeze(1), lambda a: jnp.expand_dims(a, (0, 3)),
+             lambda a: a[:1, :, :1].reshape(()) + jnp.zeros(
                  (64,), jnp.int32), lambda a: a.squeeze(1).T, lambda a: lax.transpose(a, (2, 0, 1)),
              lambda a: lax.transpose(a, (0, 1, 2)), lambda a: sum(x * i for i, x in enumerate(a)),
              lambda a: sum(list(a.reshape(32, 4).T))], a)
@@ -85,7 +86,8 @@ def test_reductions(dtype):
     a = _numbers(8, 4, 16, dtype=dtype)
     whole = numpy.where(a > 0, a, 1)[:1, :1, :8].reshape(8) % 3 + 1
     compare([lambda a, b, axes=axes, name=name: getattr(jnp, name)(a, axis=axes)
-             for name, axes in itertools.product(("sum", "max", "min"), ((0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)))] +
+             for name, axes in itertools.product(("sum", "max", "min"),
+                                                 ((0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)))] +
             [lambda a, b: jnp.prod(b), lambda a, b: jnp.sum(a, axis=1, keepdims=True)], a, whole.astype(dtype))
 
 

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("jax")
 
-import grout  # noqa: E402
-from grout.pallas.__main__ import main  # noqa: E402
+import grout
+from grout.pallas.__main__ import main
 
 PROGRAM = """
 import types
@@ -65,8 +65,9 @@ def program(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function, arguments, code", (
-    ("program.py:right", ["f32[64]"], 0), ("program:right", ["f16[2, 32]"], 0), ("program.py:space.inner", ["i32[64]"], 0),
-    ("program.py:right", ["x.npy"], 0), ("program.py:right", ["bf16[64]"], 0), ("program.py:right", ["u8[64]"], 0),
+    ("program.py:right", ["f32[64]"], 0), ("program:right", ["f16[2, 32]"], 0),
+    ("program.py:space.inner", ["i32[64]"], 0), ("program.py:right", ["x.npy"], 0),
+    ("program.py:right", ["bf16[64]"], 0), ("program.py:right", ["u8[64]"], 0),
     ("program.py:scaled", ["f32[64]", "3"], 0), ("program.py:scaled", ["f32[64]", "0.5"], 0),
     ("program.py:twice", ["f32[64]"], 0), ("program.py:wrong", ["f32[64]"], 1), ("program.py:refused", ["f32[64]"], 2)))
 def test_check(program, capsys, function, arguments, code):
@@ -124,7 +125,8 @@ class Executed:
     (["check", "program.py", "f32[64]"], "no FUNCTION"), (["check", "nothing.py:f"], "no file 'nothing.py'"),
     (["check", "program.py:nothing"], "has no 'nothing'"), (["check", "no.such.module:f"], "cannot import"),
     (["check", "program.py:right", "f99[64]"], "no element type 'f99'"),
-    (["check", "program.py:right", "much"], "no ARGUMENT"), (["check", "program.py:right", "nothing.npy"], "nothing.npy"),
+    (["check", "program.py:right", "much"], "no ARGUMENT"),
+    (["check", "program.py:right", "nothing.npy"], "nothing.npy"),
     (["dump", "program.py:right", "f32[64]", "-o", "no/such/folder"], "cannot write"),
     (["dump", "program.py:right", "f32[64]", "--sms", "0"], "--sms=0: it is a whole number from 1"),
     (["dump", "program.py:right", "f32[64]", "--sms", "-1"], "--sms=-1"),

@@ -4,13 +4,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, kernel
 
 X = numpy.arange(64, dtype="int32")
 
@@ -18,7 +18,7 @@ X = numpy.arange(64, dtype="int32")
 def apply(step, *arrays, check=True):
     """step(scalars..) -> scalars, in a kernel for each row of the arrays, and what it gives outside."""
     types = jax.eval_shape(step, *[array[0] for array in arrays])
-    leaves, tree = jax.tree_util.tree_flatten(types)
+    leaves, _tree = jax.tree_util.tree_flatten(types)
     rows = len(arrays[0])
 
     def body(*references):
@@ -61,7 +61,8 @@ def test_switch_clamps():
 
 
 def test_nested_branches():
-    apply(lambda x: lax.cond(x > 0, lambda: lax.cond(x > 5, lambda: lax.switch(x - 6, [lambda: 1, lambda: 2, lambda: x]),
+    apply(lambda x: lax.cond(x > 0, lambda: lax.cond(x > 5, lambda: lax.switch(x - 6, [lambda: 1, lambda: 2,
+                                                                                       lambda: x]),
                                                      lambda: -x), lambda: x * x),
           numpy.array([-1, 0, 3, 6, 7, 8], "int32"))
 
@@ -116,7 +117,8 @@ def test_whiles():
     def never(x):
         return lax.while_loop(lambda c: c < -5, lambda c: c + 1, x)
 
-    apply(lambda x: (collatz(x), halve(x), bound_moves(x), bound_stays(x), counts_and_more(x), counts_by_two(x), never(x)),
+    apply(lambda x: (collatz(x), halve(x), bound_moves(x), bound_stays(x), counts_and_more(x), counts_by_two(x),
+                     never(x)),
           numpy.array([1, 2, 7], "int32"))
 
 

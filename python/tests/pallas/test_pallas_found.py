@@ -12,8 +12,8 @@ pytest.importorskip("absl")
 TESTS = pathlib.Path(__file__).resolve().parents[3] / "tests"
 sys.path[:0] = [str(TESTS / "found"), str(TESTS / "pallas_compat")]
 
-import cases  # noqa: E402
-import grout.pallas  # noqa: E402
+import cases
+import grout.pallas
 
 F16, F32 = "float16", "float32"
 
@@ -79,8 +79,8 @@ def test_sums_of_the_other_cta(is_right):
 
 def pipeline(is_specialised, has_outputs, commits):
     """A pipeline of JAX whose body loads plainly: it adds 1 to tiles, or adds them up."""
-    from jax.experimental import pallas as pl  # noqa: F401  (mosaic_gpu asks for it)
     import jax.experimental.pallas.mosaic_gpu as plgpu
+    from jax.experimental import pallas as pl  # noqa: F401  (mosaic_gpu asks for it)
     tile = plgpu.BlockSpec((1, 128), lambda i: (i, 0))
 
     def step(_, given, *rest):

@@ -4,12 +4,12 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from grout.pallas import _host  # noqa: E402
-from pallas_tools import S, assert_same, check, kernel  # noqa: E402
+import grout.pallas
+from grout.pallas import _host
+from pallas_tools import S, assert_same, check, kernel
 
 CODES = numpy.random.default_rng(3).integers(0, 16, (6, 32)).astype(numpy.uint8)
 
@@ -52,14 +52,16 @@ def test_a_copy_of_nibbles(name):
         plgpu.wait_smem_to_gmem(0)
 
     x = make(name)
-    function = plgpu.kernel(body, out_type=S(x.shape, x.dtype), scratch_types=(plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()))
+    function = plgpu.kernel(body, out_type=S(x.shape, x.dtype),
+                            scratch_types=(plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()))
     result = numpy.asarray(check(function, x).result)
     assert result.dtype == x.dtype
     assert_same(result.astype("float32"), x.astype("float32"))
 
 
 def test_subnormal_numbers_are_kept():
-    """XLA's threads take subnormal numbers for 0; grout, which they call, does not. A half in 4 bits goes by way of one."""
+    """XLA's threads take subnormal numbers for 0; grout, which they call, does not. A half in 4 bits goes by way of
+    one."""
     def body(x_ref, y_ref, out, less):
         y = y_ref[...]
         out[0] = x_ref[...].astype(jnp.float32)
@@ -72,5 +74,6 @@ def test_subnormal_numbers_are_kept():
     x = numpy.tile(numpy.array([0, .5, 1, 1.5, 2, 3, 4, 6], "float32"), 8).astype(jnp.float4_e2m1fn)
     y = numpy.full(64, 2e-40, "float32")
     got, less = grout.pallas.run(kernel(body, (S((4, 64), jnp.float32), S((64,), jnp.int32))))(x, y)
-    assert_same(got, numpy.stack([x.astype("float32"), y * half, y + y, numpy.float32(3e-38) * numpy.float32(0.25) - y]))
+    assert_same(got, numpy.stack([x.astype("float32"), y * half, y + y,
+                                  numpy.float32(3e-38) * numpy.float32(0.25) - y]))
     assert numpy.asarray(less).all()

@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, kernel
 
 pytestmark = pytest.mark.skipif(not hasattr(plgpu, "im2col_ref"), reason="JAX 0.12")
 TILED = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -27,7 +27,8 @@ def list_windows(x, window, padding):
     padded = numpy.pad(x, ((0, 0), *padding, (0, 0)))
     counts = [size - length + 1 for size, length in zip(padded.shape[1:-1], window)]
     starts = itertools.product(range(x.shape[0]), *map(range, counts))
-    return numpy.stack([padded[(n, *(slice(a, a + length) for a, length in zip(place, window)))] for n, *place in starts])
+    return numpy.stack([padded[(n, *(slice(a, a + length) for a, length in zip(place, window)))]
+                        for n, *place in starts])
 
 
 def copy_windows(take, rows, channels, transforms=TILED, waits=True, **options):
@@ -100,7 +101,8 @@ def convolve(x, w, padding, waits=True):
         plgpu.wait_smem_to_gmem(0)
 
     tile = plgpu.SMEM((64, 64), jnp.bfloat16, transforms=TILED)
-    return kernel(body, S((int(total), 64), jnp.bfloat16), grid=(-(-int(total) // 64),), grid_names=("m",), scratch_types=[
+    return kernel(body, S((int(total), 64), jnp.bfloat16), grid=(-(-int(total) // 64),), grid_names=("m",),
+                  scratch_types=[
         tile, tile, tile, plgpu.Barrier(num_arrivals=2), plgpu.ACC((64, 64))])(x, w)
 
 
@@ -113,7 +115,8 @@ def test_convolution():
 
 
 def test_windows_that_nobody_waits_for():
-    report = check(copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(2,)).at[pl.ds(0, 16), 1, :], 16, 64, waits=False),
+    report = check(copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(2,)).at[pl.ds(0, 16), 1, :], 16, 64,
+                                waits=False),
                    fill(1, 32, 64), verdict="error")
     assert "async-not-awaited" in {finding.code for finding in report.findings}
     report = check(lambda x, w: convolve(x, w, ((0, 0), (0, 0)), waits=False), fill(1, 9, 9, 64), fill(2, 2, 64, 64),
@@ -124,7 +127,8 @@ def test_windows_that_nobody_waits_for():
 def test_windows_taken_in_parts():
     """Several steps of indices, one after the other."""
     x = fill(1, 6, 12, 128)
-    f = copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(2, 3)).at[pl.ds(8, 40)].at[pl.ds(4, 16), 1].at[:, 2, 64:],
+    f = copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(2, 3)).at[pl.ds(8, 40)].at[pl.ds(4, 16),
+                                                                                            1].at[:, 2, 64:],
                      16, 64)
     assert_same(check(f, x).result, list_windows(x, (2, 3), ((0, 0), (0, 0)))[12:28, 1, 2, 64:])
 
@@ -132,8 +136,8 @@ def test_windows_taken_in_parts():
 def test_windows_that_are_refused():
     x = fill(1, 64, 64)
     with pytest.raises(grout.pallas.UnsupportedError, match="slices of rows"):
-        grout.pallas.check(copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(16,)).at[pl.ds(0, 16), :, 3], 16, 16,
-                                        ()))(x)
+        grout.pallas.check(copy_windows(lambda x: plgpu.im2col_ref(x, window_shape=(16,)).at[pl.ds(0, 16), :, 3], 16,
+                                        16, ()))(x)
 
     def body(x, out, room, barrier):
         view = plgpu.im2col_ref(x, window_shape=(1,))

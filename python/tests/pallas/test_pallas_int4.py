@@ -4,13 +4,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, kernel
 
 RNG = numpy.random.default_rng(3)
 TYPES = (jnp.int4, jnp.uint4)

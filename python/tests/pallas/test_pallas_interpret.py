@@ -10,7 +10,7 @@ jnp = pytest.importorskip("jax.numpy")
 pl = pytest.importorskip("jax.experimental.pallas")
 plgpu = pytest.importorskip("jax.experimental.pallas.mosaic_gpu")
 
-import grout.pallas  # noqa: E402
+import grout.pallas
 
 I32 = jnp.int32
 
@@ -50,12 +50,14 @@ def test_arrays_in_gmem_are_one_for_each_cta():
 
 
 @pytest.mark.parametrize("axes, said", [
-    (("c",), "is an axis of CTAs, and what a kernel allocates belongs to one CTA"), (("u",), "the kernel has no axis 'u'"),
+    (("c",), "is an axis of CTAs, and what a kernel allocates belongs to one CTA"),
+    (("u",), "the kernel has no axis 'u'"),
     ((), "what threads share is allocated by all of them: collective_axes='t'")])
 def test_what_is_allocated_belongs_to_the_threads_of_a_cta(axes, said):
     @kernel((), cluster=(2,), cluster_names=("c",), num_threads=2, thread_name="t")
     def body(out):
-        pl.run_scoped(lambda barrier: plgpu.barrier_arrive(barrier), plgpu.Barrier(num_arrivals=2), collective_axes=axes)
+        pl.run_scoped(lambda barrier: plgpu.barrier_arrive(barrier), plgpu.Barrier(num_arrivals=2),
+                      collective_axes=axes)
     with pytest.raises(grout.pallas.UnsupportedError, match=said):
         grout.pallas.check(body)()
 
@@ -168,7 +170,8 @@ def test_a_pallas_call_of_whole_arrays():
     tiled = plgpu.SMEM((16, 64), jnp.bfloat16, transforms=(plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)))
     whole = plgpu.BlockSpec((16, 64), memory_space=plgpu.SMEM)
     given = jnp.arange(1024, dtype=jnp.bfloat16).reshape(16, 64) % 9
-    call = functools.partial(pl.pallas_call, body, out_shape=given, scratch_shapes=[tiled, plgpu.SMEM((16, 64), given.dtype)],
+    call = functools.partial(pl.pallas_call, body, out_shape=given,
+                             scratch_shapes=[tiled, plgpu.SMEM((16, 64), given.dtype)],
                              interpret=params.InterpretGPUParams())
     for specs in ({}, {"in_specs": [whole], "out_specs": whole}):
         report = grout.pallas.check(call(**specs))(given)

@@ -12,11 +12,10 @@ pytest.importorskip("absl")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "pallas_compat"))
 
-import kernels as compat  # noqa: E402
-
-import cases  # noqa: E402
-import grout  # noqa: E402
-from grout import pallas  # noqa: E402
+import cases
+import grout
+import kernels as compat
+from grout import pallas
 
 FOUND = cases.load(("jax", "pages"))
 SOME = ("hopper_matmul", "hopper_matmul_c", "hopper_matmul_cluster_m", "hopper_mixed_type_matmul", "ragged_dot",

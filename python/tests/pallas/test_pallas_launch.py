@@ -4,12 +4,12 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same
 
 pytestmark = pytest.mark.skipif(not hasattr(plgpu, "dynamic_scheduling_loop"), reason="JAX without the loop")
 X = numpy.arange(4 * 3 * 128, dtype="float32").reshape(4, 3, 128)
@@ -17,8 +17,7 @@ X = numpy.arange(4 * 3 * 128, dtype="float32").reshape(4, 3, 128)
 
 def run(body, **options):
     function = plgpu.kernel(body, out_type=S(X.shape, X.dtype), grid=(4, 3), grid_names=("m", "n"), **options)
-    report = grout.pallas.check(function)(X)
-    return report
+    return grout.pallas.check(function)(X)
 
 
 def test_one_thread():

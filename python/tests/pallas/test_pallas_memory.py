@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel, load  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, kernel, load
 
 SMEM, Barrier = plgpu.SMEM, plgpu.Barrier
 TILES = (plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(128))
@@ -448,7 +448,8 @@ def test_members_of_unions_have_names_of_their_own():
         third[...] = first[...] + x_ref[...]
         out[...] = third[...]
 
-    unions = [plgpu.RefUnion([plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32), plgpu.SMEM((32,), jnp.float32)])
+    unions = [plgpu.RefUnion([plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32),
+                              plgpu.SMEM((32,), jnp.float32)])
               for _ in range(2)]
     x = count(128)
     assert_same(check(kernel(body, S((128,), jnp.float32), scratch_types=unions), x).result, x * 2)
@@ -471,4 +472,5 @@ def test_mma_of_elements_of_4_bits():
         pytest.skip(f"this JAX has no layout for it: {error}")
     rng = numpy.random.default_rng(9)
     a, b = (rng.integers(-8, 8, shape) for shape in ((m, k), (n, k)))
-    assert_same(check(kernel(body, S((m, n), jnp.int32)), a.astype(dtype), b.astype(dtype)).result, (a @ b.T).astype("int32"))
+    assert_same(check(kernel(body, S((m, n), jnp.int32)), a.astype(dtype), b.astype(dtype)).result,
+                (a @ b.T).astype("int32"))

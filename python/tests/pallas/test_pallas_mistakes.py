@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, kernel
 
 SMEM, Barrier, F32 = plgpu.SMEM, plgpu.Barrier, jnp.float32
 HALVES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -96,7 +96,8 @@ def out_of_bounds(is_right):
                                 oob_mode=plgpu.OOBFillMode.PROMISE_IN_BOUNDS)
         plgpu.barrier_wait(barrier)
         out[lax.axis_index("i")] = room[...]
-    return kernel(body, S((2, 64), F32), grid=(2,), grid_names=("i",), scratch_types=[SMEM((64,), F32), Barrier()]), (X,)
+    return kernel(body, S((2, 64), F32), grid=(2,), grid_names=("i",),
+                  scratch_types=[SMEM((64,), F32), Barrier()]), (X,)
 
 
 def plain_out_of_bounds(is_right):
@@ -242,10 +243,12 @@ def promise(is_right):
 
 MISTAKES = {store_by_tma: "missing-commit-smem", load_without_wait: "async-not-awaited",
             store_without_wait: "async-at-exit", overrun: "barrier-overrun", deadlock: "deadlock",
-            out_of_bounds: "out-of-bounds", plain_out_of_bounds: "out-of-bounds", unwritten_output: "output-not-written",
-            unwritten_memory: "uninitialised-read", refill_under_wgmma: "mma-operand-reuse", early_exit: "cluster-exit",
-            unawaited_bytes: "async-not-awaited", bytes_too_early: "barrier-overrun", arrival_at_the_end: "cluster-exit",
-            two_writers: "gmem-race", threads_race: "smem-race", division: "division-by-zero", promise: "not-a-multiple"}
+            out_of_bounds: "out-of-bounds", plain_out_of_bounds: "out-of-bounds",
+            unwritten_output: "output-not-written", unwritten_memory: "uninitialised-read",
+            refill_under_wgmma: "mma-operand-reuse", early_exit: "cluster-exit",
+            unawaited_bytes: "async-not-awaited", bytes_too_early: "barrier-overrun",
+            arrival_at_the_end: "cluster-exit", two_writers: "gmem-race", threads_race: "smem-race",
+            division: "division-by-zero", promise: "not-a-multiple"}
 
 
 @pytest.mark.parametrize("make", MISTAKES, ids=lambda make: make.__name__)

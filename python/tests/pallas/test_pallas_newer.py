@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, kernel
 
 needs_0_12 = pytest.mark.skipif(not hasattr(plgpu, "store"), reason="JAX 0.12")
 
@@ -70,7 +70,8 @@ def test_reductions(name, dtype):
             out[...] = getattr(plgpu, name)(x[...], axis=axis, accumulator_ilp=2)
 
     signs = numpy.random.default_rng(3).integers(0, 2, (2, 64, 16)) * (2 if name == "sum" and dtype != "uint32" else 1)
-    x = (1 - signs if name == "sum" else 1 + signs * (numpy.arange(16) == 3) * (numpy.arange(64)[:, None] < 6)).astype(dtype)
+    x = (1 - signs if name == "sum"
+         else 1 + signs * (numpy.arange(16) == 3) * (numpy.arange(64)[:, None] < 6)).astype(dtype)
     report = check(kernel(body, [S(shape, x.dtype) for shape in shapes.values()]), x)
     for axis, got in zip(shapes, report.result):
         wanted = getattr(numpy, name)(x.astype("f8"), axis=axis)
@@ -104,7 +105,7 @@ def test_a_pallas_call_with_a_grid():
     x = count(256)
     try:
         jax.jit(f).trace(x).lower(lowering_platforms=("cuda",))
-    except Exception:  # pylint: disable=broad-exception-caught
+    except Exception:
         with pytest.raises(grout.pallas.UnsupportedError, match="lowers no pallas_call for Mosaic GPU") as caught:
             grout.pallas.check(f)(x)
         named = re.findall(r"plgpu\.(\w+)", caught.value.message)

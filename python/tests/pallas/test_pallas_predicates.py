@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, kernel
 
 ARRIVES = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 12)  # also where a load's predicate is false
 
@@ -54,7 +54,8 @@ def test_a_load_that_is_made(waits, predicate):
 @takes(plgpu.copy_gmem_to_smem)
 @pytest.mark.parametrize("predicate", (None, False))
 def test_a_load_that_is_not_made(predicate):
-    """Before JAX 0.12 it arrives all the same, without bytes. Since then nobody arrives, and who waits waits for good."""
+    """Before JAX 0.12 it arrives all the same, without bytes. Since then nobody arrives, and who waits waits for
+    good."""
     x, which = count(128), numpy.zeros(1, "int32")
     right, wrong = ("always", "loaded") if ARRIVES else ("loaded", "always")
     assert_same(check(load_if(right, predicate), which, x).result, 0 * x)
@@ -97,7 +98,8 @@ def test_a_load_that_the_leader_tracks(loads):
 # ---- stores ---------------------------------------------------------------------------------------------------------
 
 def store_some(left, is_known=False):
-    """Stores 7 and then, if the first number of `which` is 1, 8; and it fills the first slot anew when `left` are left."""
+    """Stores 7 and then, if the first number of `which` is 1, 8; and it fills the first slot anew when `left` are
+    left."""
     def body(which, out, room):
         for number in range(2):
             room[number] = jnp.full((128,), 7 + number, jnp.int32)
@@ -136,7 +138,8 @@ def test_a_store_without_a_group_of_its_own(stores):
         pl.when(which[0] != 1)(lambda: out.__setitem__(..., room[...]))
 
     def make(waits):
-        return kernel(lambda *refs: body(*refs, waits), S((128,), jnp.int32), scratch_types=[plgpu.SMEM((128,), jnp.int32)])
+        return kernel(lambda *refs: body(*refs, waits), S((128,), jnp.int32),
+                      scratch_types=[plgpu.SMEM((128,), jnp.int32)])
 
     which = numpy.full(1, stores, "int32")
     assert_same(check(make(True), which).result, numpy.full(128, 7 if stores else 3, "int32"))
@@ -179,7 +182,8 @@ def multiply(last):
         out[...] = plgpu.async_load_tmem(acc)
         plgpu.wait_load_tmem()
 
-    operand = plgpu.SMEM((128, 128), jnp.float16, transforms=(plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)))
+    operand = plgpu.SMEM((128, 128), jnp.float16,
+                         transforms=(plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)))
     return kernel(body, S((128, 128), jnp.float32), scratch_types=[
         operand, operand, plgpu.TMEM((128, 128), jnp.float32), plgpu.Barrier(num_arrivals=2),
         plgpu.Barrier(orders_tensor_core=True)])

@@ -11,7 +11,8 @@ import pytest
 
 pytest.importorskip("jax")
 
-PLUGIN = [] if any(entry.value == "grout.pytest_plugin" for entry in importlib.metadata.entry_points(group="pytest11")) \
+PLUGIN = [] if any(entry.value == "grout.pytest_plugin"
+                   for entry in importlib.metadata.entry_points(group="pytest11")) \
     else ["-p", "grout.pytest_plugin"]
 
 SUITE = """
@@ -193,11 +194,13 @@ def test_plain(request):
 def test_suites_without_jax(tmp_path):
     (tmp_path / "test_it.py").write_text(PLAIN)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "grout.pytest_plugin", "-q", "-p", "no:cacheprovider", "."],
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "grout.pytest_plugin", "-q", "-p", "no:cacheprovider",
+                           "."],
                           cwd=tmp_path, env=env, text=True, capture_output=True, check=False, timeout=120)
     assert done.returncode == 0 and "grout" not in done.stdout, done.stdout
     outcomes, text, code = run(tmp_path, PLAIN, "--grout")
-    assert code == 0 and "grout: 0 kernels read, 0 calls checked" in text and outcomes.by_test == {"test_plain": "passed"}
+    assert code == 0 and "grout: 0 kernels read, 0 calls checked" in text and \
+            outcomes.by_test == {"test_plain": "passed"}
 
 
 def test_a_severity(tmp_path):
@@ -212,7 +215,8 @@ def test_right():
     assert outcomes.by_test == {"test_wrong": "passed", "test_right": "passed"} and code == 0, text
     assert "0 with errors, 0 incomplete, 1 with a warning in place of an error (--grout-severity)" in text
     # Warnings fail tests where they are to, and another code lowers nothing.
-    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-warnings", "--grout-severity", "missing-commit-smem=warning")
+    outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-warnings", "--grout-severity",
+                            "missing-commit-smem=warning")
     assert outcomes.by_test == {"test_wrong": "failed", "test_right": "passed"}
     assert "warning: TMA may read stale bytes" in text and "@body: warning, 1 warning" in text
     outcomes, text, _ = run(tmp_path, tests, "--grout", "--grout-severity", "smem-race=warning")
@@ -242,7 +246,8 @@ def test_needs_a_gpu():
 
 def test_of_jax():
     from jax._src import test_util
-    assert test_util.is_cuda_compute_capability_at_least(CAPABILITY) == test_util.test_device_matches(["cuda"]) == IS_GPU
+    assert test_util.is_cuda_compute_capability_at_least(CAPABILITY) == IS_GPU
+    assert test_util.test_device_matches(["cuda"]) == IS_GPU
     assert not test_util.is_cuda_compute_capability_at_least("12.0")
 """
 

@@ -4,12 +4,12 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, load  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, load
 
 pytestmark = pytest.mark.skipif(not hasattr(plgpu.Layout, "TMA_INDICES"), reason="JAX without rows by TMA")
 X = count(24, 128)

@@ -4,21 +4,22 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout  # noqa: E402
-import grout.pallas  # noqa: E402
-from pallas_tools import S, check, count, kernel  # noqa: E402
+import grout
+import grout.pallas
+from pallas_tools import S, check, count, kernel
 
 pytestmark = pytest.mark.skipif(not hasattr(plgpu, "alloc_semaphore"), reason="JAX 0.12")
 
 
 def give(units, place=0):
     """A kernel that adds units to one."""
-    return kernel(lambda sem, out: (pl.semaphore_signal(sem.at[place], units), out.__setitem__(0, units)), S((1,), jnp.int32))
+    return kernel(lambda sem, out: (pl.semaphore_signal(sem.at[place], units), out.__setitem__(0, units)),
+                  S((1,), jnp.int32))
 
 
 def take(units, place=0, **options):

@@ -11,15 +11,15 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout  # noqa: E402
-import grout.pallas  # noqa: E402
-from grout.pallas import _jax  # noqa: E402
-from pallas_tools import S, assert_same, kernel  # noqa: E402
+import grout
+import grout.pallas
+from grout.pallas import _jax
+from pallas_tools import S, assert_same, kernel
 
 X = numpy.arange(64, dtype="float32")
 
@@ -135,7 +135,8 @@ import sys, jax, jax.numpy as jnp
 from jax import lax
 from jax.experimental.pallas import mosaic_gpu as plgpu
 import grout.pallas
-jax.config.update("jax_cpu_enable_async_dispatch", False)  # else the call may run beside the main thread, which gets signals
+# Else the call may run beside the main thread, which gets signals.
+jax.config.update("jax_cpu_enable_async_dispatch", False)
 def body(x_ref, out):
     out[...] = lax.fori_loop(0, 10**9, lambda i, c: c + 1.0, x_ref[...])
 f = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((64,), jnp.float32))
@@ -280,8 +281,9 @@ def test_races_that_are_raised():
     assert any("detect_races" in note for note in session.kernels[0].notes)
 
 
-@pytest.mark.parametrize("option, value", (("seed", -1), ("timeout", float("nan")), ("timeout", "1"), ("sms", 0), ("sms", True),
-                                           ("sms", 1 << 32), ("threads", 0), ("max_memory", 1.5), ("non_finite", 1)))
+@pytest.mark.parametrize("option, value",
+                         (("seed", -1), ("timeout", float("nan")), ("timeout", "1"), ("sms", 0), ("sms", True),
+                          ("sms", 1 << 32), ("threads", 0), ("max_memory", 1.5), ("non_finite", 1)))
 def test_a_number_that_there_cannot_be_is_said_before_anything_runs(option, value):
     with pytest.raises((ValueError, TypeError), match=f"^{option}="):
         with grout.pallas.interpret(check=True, **{option: value}):

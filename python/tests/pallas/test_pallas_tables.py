@@ -9,32 +9,33 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax._src.pallas.mosaic_gpu import lowering  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax._src.pallas.mosaic_gpu import lowering
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-import pallas_twins  # noqa: E402
-from grout.pallas._rules import REFUSED, RULES  # noqa: E402
-from grout.pallas._series import name_of  # noqa: E402
-from pallas_tools import S, kernel  # noqa: E402
+import grout.pallas
+import pallas_twins
+from grout.pallas._rules import REFUSED, RULES
+from grout.pallas._series import name_of
+from pallas_tools import S, kernel
 
 HERE = pathlib.Path(__file__)
 X = numpy.ones(64, "float32")
 
-OF_0_12 = {name: "0.12" for name in ("barrier_arrive_and_wait", "store", "mosaic_gpu_reduce_max", "mosaic_gpu_reduce_min",
-                                     "mosaic_gpu_reduce_prod", "mosaic_gpu_reduce_sum")}
-LATER = {"closed_call": "older", "checkpoint": "", "remat": "", "pjit": "older", "core_call": "older", "log2": "", "mma": "",
-         "commit_smem_to_gmem_group": "older", "one_minus_square": "", "relayout": "", "eval_jaxpr": "", "core_map": "0.10",
-         "jaxpr_call": "0.10", "pvary": "of shard_map", "reshard": "of shard_map", "expand_dims": "a reshape or a broadcast",
-         "num_programs": "a number when it is traced", "axis_size": "a number when it is traced"}
+OF_0_12 = dict.fromkeys(("barrier_arrive_and_wait", "store", "mosaic_gpu_reduce_max", "mosaic_gpu_reduce_min",
+                         "mosaic_gpu_reduce_prod", "mosaic_gpu_reduce_sum"), "0.12")
+LATER = {"closed_call": "older", "checkpoint": "", "remat": "", "pjit": "older", "core_call": "older", "log2": "",
+         "mma": "", "commit_smem_to_gmem_group": "older", "one_minus_square": "", "relayout": "", "eval_jaxpr": "",
+         "core_map": "0.10", "jaxpr_call": "0.10", "pvary": "of shard_map", "reshard": "of shard_map",
+         "expand_dims": "a reshape or a broadcast", "num_programs": "a number when it is traced",
+         "axis_size": "a number when it is traced"}
 # Names of rules that no kernel of this JAX reaches, and why.
 ELSEWHERE = {
     "0.10": {"closed_call": "0.11", "checkpoint": "0.11", "remat": "0.11", "pjit": "older", "core_call": "older",
-             "commit_smem_to_gmem_group": "older", "load": "", "log2": "0.11", "one_minus_square": "0.11", "relayout": "0.11",
-             "eval_jaxpr": "0.11", "mma": "0.11", "wait_gmem_to_smem": "0.11", "mpmd_map": "0.11",
+             "commit_smem_to_gmem_group": "older", "load": "", "log2": "0.11", "one_minus_square": "0.11",
+             "relayout": "0.11", "eval_jaxpr": "0.11", "mma": "0.11", "wait_gmem_to_smem": "0.11", "mpmd_map": "0.11",
              "pvary": "of shard_map", "reshard": "of shard_map",
              "num_programs": "a number when it is traced", "axis_size": "a number when it is traced",
              "expand_dims": "a reshape or a broadcast", **OF_0_12},
@@ -76,7 +77,8 @@ def test_a_primitive_that_nobody_knows():
     primitive = jax.extend.core.Primitive("brand_new")
     primitive.def_abstract_eval(lambda x: x)
     refuse("no counterpart", "brand_new", lambda x_ref, out: out.__setitem__(..., primitive.bind(x_ref[...])))
-    refuse("no counterpart", "argmax", lambda x_ref, out: out.__setitem__(0, jnp.argmax(x_ref[...]).astype(jnp.float32)))
+    refuse("no counterpart", "argmax",
+           lambda x_ref, out: out.__setitem__(0, jnp.argmax(x_ref[...]).astype(jnp.float32)))
     refuse("no counterpart", "sort", lambda x_ref, out: out.__setitem__(..., lax.sort(x_ref[...])))
 
 
@@ -84,7 +86,8 @@ def test_parameters_that_are_refused():
     refuse("strides=", "slice", lambda x_ref, out: out.__setitem__(pl.ds(0, 32), x_ref[...][::2]))
     refuse("differ in size", "bitcast_convert_type", lambda x_ref, out: out.__setitem__(
         ..., lax.bitcast_convert_type(x_ref[...], jnp.int16)[:, 0].astype(jnp.float32)))
-    refuse("accuracy=", "exp", lambda x_ref, out: out.__setitem__(..., lax.exp(x_ref[...], accuracy=lax.AccuracyMode.HIGHEST)))
+    refuse("accuracy=", "exp",
+           lambda x_ref, out: out.__setitem__(..., lax.exp(x_ref[...], accuracy=lax.AccuracyMode.HIGHEST)))
     refuse("array as an index|no counterpart", "get", lambda x_ref, out: out.__setitem__(..., x_ref[jnp.arange(64)]))
     refuse("stride 2", "get", lambda x_ref, out: out.__setitem__(pl.ds(0, 32), x_ref[pl.ds(0, 32, 2)]))
     refuse("reverse", "scan", lambda x_ref, out: out.__setitem__(..., lax.scan(

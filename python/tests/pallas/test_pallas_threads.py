@@ -4,13 +4,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel, load  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, kernel, load
 
 SMEM, Barrier, F32 = plgpu.SMEM, plgpu.Barrier, jnp.float32
 TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -66,7 +66,8 @@ def test_a_test_of_a_barrier():
 
         @pl.core_map(plgpu.WarpMesh(axis_name="warp"))
         def _():
-            turns = lax.while_loop(lambda turns: jnp.logical_not(plgpu.barrier_test(barrier)), lambda turns: turns + 1, 0)
+            turns = lax.while_loop(lambda turns: jnp.logical_not(plgpu.barrier_test(barrier)), lambda turns: turns + 1,
+                                   0)
 
             @pl.when(turns >= 0)
             def _():
@@ -266,7 +267,7 @@ def test_async_stores_of_scalars_and_along_other_axes_are_refused():
         plgpu.barrier_wait(full)
         out[...] = room[...]
 
-    for scalar, why in (True, "a scalar"), (False, "cluster_dim='d' is no axis of the cluster"):
+    for scalar, why in (True, "a scalar"), (False, "cluster_dim='d' is no axis of the cluster"):  # noqa: B007  (body reads it)
         f = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32), Barrier()], **PAIR)
         with pytest.raises(grout.pallas.UnsupportedError, match=why) as caught:
             grout.pallas.check(f)(count(128))
@@ -490,6 +491,6 @@ def test_pallas_call_that_writes_its_input():
         a_ref[...] = jnp.ones_like(a_ref)
 
     spec, a = plgpu.BlockSpec(memory_space=plgpu.GMEM), numpy.zeros((64, 64), "float32")
-    f = pl.pallas_call(body, in_specs=[spec], out_specs=spec, input_output_aliases={0: 0}, out_shape=S((64, 64), jnp.float32),
-                       compiler_params=plgpu.CompilerParams())
+    f = pl.pallas_call(body, in_specs=[spec], out_specs=spec, input_output_aliases={0: 0},
+                       out_shape=S((64, 64), jnp.float32), compiler_params=plgpu.CompilerParams())
     assert_same(check(f, a).result, numpy.ones((64, 64), "float32"))

@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, load  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, load
 
 TRANSFORMS = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 RNG = numpy.random.default_rng(1)
@@ -152,7 +152,8 @@ def test_pair_of_ctas():
         out[pl.ds(place * 128, 128), :] = plgpu.async_load_tmem(acc)
 
     rows = RNG.integers(-3, 4, (256, 128)).astype("float16")
-    half = plgpu.SMEM((128, 64), jnp.float16, transforms=TRANSFORMS), plgpu.SMEM((128, 128), jnp.float16, transforms=TRANSFORMS)
+    half = plgpu.SMEM((128, 64), jnp.float16,
+                      transforms=TRANSFORMS), plgpu.SMEM((128, 128), jnp.float16, transforms=TRANSFORMS)
     function = plgpu.kernel(body, out_type=S((256, 128), "float32"), cluster=(2,), cluster_names=("x",), scratch_types=(
         half[1], half[0], plgpu.TMEM((128, 128), jnp.float32, collective=True), plgpu.Barrier(num_arrivals=2),
         plgpu.Barrier(orders_tensor_core=True)))
@@ -263,7 +264,8 @@ def test_metadata_are_taken_by_words():
         plgpu.barrier_wait(full)
         out[...] = 0
 
-    function = plgpu.kernel(body, out_type=S((), "int32"), scratch_types=(plgpu.SMEM((128, 64), jnp.uint2), plgpu.Barrier()))
+    function = plgpu.kernel(body, out_type=S((), "int32"),
+                            scratch_types=(plgpu.SMEM((128, 64), jnp.uint2), plgpu.Barrier()))
     with pytest.raises(grout.pallas.UnsupportedError, match="by whole words of 8"):
         grout.pallas.dump(function)(S((128, 128), jnp.uint2))
 
@@ -285,7 +287,8 @@ def hand_over(orders):
             out[...] = value + room[...]
 
     return plgpu.kernel(body, out_type=S((128, 64), "float32"), num_threads=2, thread_name="wg", scratch_types=[
-        plgpu.SMEM((128, 64), jnp.float32), plgpu.TMEM((128, 64), jnp.float32), plgpu.Barrier(orders_tensor_core=orders)])
+        plgpu.SMEM((128, 64), jnp.float32), plgpu.TMEM((128, 64), jnp.float32),
+        plgpu.Barrier(orders_tensor_core=orders)])
 
 
 def test_a_copy_on_a_barrier_that_orders_the_tensor_core():

@@ -6,13 +6,13 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-from pallas_tools import S, assert_same, check, count, kernel, load  # noqa: E402
+import grout.pallas
+from pallas_tools import S, assert_same, check, count, kernel, load
 
 SMEM, Barrier, F16, F32 = plgpu.SMEM, plgpu.Barrier, jnp.float16, jnp.float32
 TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -265,7 +265,8 @@ def test_parts_of_arrays_in_gmem_in_other_dimensions(number):
     assert_same(check(kernel(write, S(shape, F32)), numpy.asarray(part), place).result, wanted)
 
 
-@pytest.mark.parametrize("view", (lambda r, i: r.reshape(32, 16).at[ds(6, 4)], lambda r, i: r.reshape(512).at[ds(i, 16)],
+@pytest.mark.parametrize("view", (lambda r, i: r.reshape(32, 16).at[ds(6, 4)],
+                                  lambda r, i: r.reshape(512).at[ds(i, 16)],
                                   lambda r, i: r.reshape(4, 2, 4, 16).at[1:3, :, 2]))
 def test_what_is_no_box_of_an_array(view):
     def body(x, place, out):

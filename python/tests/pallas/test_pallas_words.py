@@ -11,14 +11,14 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.experimental import pallas as pl  # noqa: E402
-from jax.experimental.pallas import mosaic_gpu as plgpu  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import grout.pallas  # noqa: E402
-import test_pallas_mistakes  # noqa: E402
-from pallas_tools import S, kernel  # noqa: E402
+import grout.pallas
+import test_pallas_mistakes
+from pallas_tools import S, kernel
 
 SMEM, Barrier, F32, BF16 = plgpu.SMEM, plgpu.Barrier, jnp.float32, jnp.bfloat16
 HALVES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
@@ -26,7 +26,8 @@ THREADS = {"num_threads": 2, "thread_name": "wg"}
 PAIR = {"cluster": (2,), "cluster_names": ("x",)}
 X = numpy.arange(1024, dtype="float32")
 # What is written in the text format alone.
-TEXT = re.compile(r"%\w|\battr |\bacc_load\b|\bwait\(\d|\barrivals\(|\border\(|\bscope\(|\boob\(|\blanes\b|read_only\b(?!=)|"
+TEXT = re.compile(r"%\w|\battr "
+                  r"|\bacc_load\b|\bwait\(\d|\barrivals\(|\border\(|\bscope\(|\boob\(|\blanes\b|read_only\b(?!=)|"
                   r"'(commit_smem|commit_group|commit_gmem|commit_tmem|wait_load_tmem|wgmma_wait \d|barrier_wait|"
                   r"barrier_arrive|wait_smem_to_gmem|tcgen05_commit_arrive|orders_tensor_core|cluster_barrier|"
                   r"semaphore_wait|semaphore_signal|atomic_\w+)\b|\bcluster_barrier\b|\bblock_barrier\b|\bmbarrier|"
@@ -65,7 +66,8 @@ def line_with(mark):
     return found[0]
 
 
-# ---- pipelines: only the body can be written in -----------------------------------------------------------------------
+# ---- pipelines: only the body can be written in
+# -----------------------------------------------------------------------
 
 def sum_by_pipeline(is_right):
     def step(_, xs, acc):
@@ -133,7 +135,8 @@ def test_who_reads_in_a_pipeline_with_a_thread_for_copies_commits_in_its_body():
     function, arrays = specialised(False)
     repair = find(check(function, *arrays), "missing-commit-smem-war").repair
     assert repair == (f"insert 'plgpu.commit_smem()' as the last line of the body that line "
-                      f"{line_with('SPECIALISED PIPELINE')} calls, after line {line_with('SPECIALISED')}, by thread wg=0")
+                      f"{line_with('SPECIALISED PIPELINE')} calls, after line {line_with('SPECIALISED')}, by thread "
+                      "wg=0")
     function, arrays = specialised(True)
     assert check(function, *arrays).verdict == "clean"
 
@@ -167,7 +170,8 @@ def test_what_a_pallas_call_lacks_is_written_in_its_body():
     assert repair.endswith(f" calls, after line {line_with('BLOCK')}")
 
 
-# ---- helps that say what the note does not deny -----------------------------------------------------------------------
+# ---- helps that say what the note does not deny
+# -----------------------------------------------------------------------
 
 def load_under_mma(is_right):
     def body(a, b, o, a_smem, b_smem, o_smem, acc, full, mma):
@@ -184,7 +188,8 @@ def load_under_mma(is_right):
         plgpu.wait_smem_to_gmem(0)
     tiles = [SMEM(shape, BF16, transforms=HALVES) for shape in ((128, 64), (64, 128), (128, 128))]
     scratch = [*tiles, plgpu.TMEM((128, 128), F32), Barrier(num_arrivals=2), Barrier(orders_tensor_core=True)]
-    return kernel(body, S((128, 128), BF16), scratch_types=scratch), (jnp.ones((128, 64), BF16), jnp.ones((64, 128), BF16))
+    return kernel(body, S((128, 128), BF16), scratch_types=scratch), (jnp.ones((128, 64), BF16),
+                                                                      jnp.ones((64, 128), BF16))
 
 
 def test_a_commit_that_is_there_is_not_written_again():
@@ -221,7 +226,8 @@ def test_a_wait_that_leaves_too_many_groups_is_lowered(left):
     assert check(double_buffered(1)).verdict == "clean"
 
 
-# ---- what the text format has and Pallas has not ----------------------------------------------------------------------
+# ---- what the text format has and Pallas has not
+# ----------------------------------------------------------------------
 
 def exit_of_peer(is_right):
     def body(x, y, s, bar, both, end):
@@ -241,7 +247,8 @@ def exit_of_peer(is_right):
 def test_a_cluster_meets_by_a_barrier_before_it_ends():
     x = jnp.ones((2, 128), F32)
     repair = find(check(exit_of_peer(False), x), "cluster-exit").repair
-    assert repair == ("end the kernel with plgpu.barrier_arrive(b) and then plgpu.barrier_wait(b) by every thread, where b "
+    assert repair == ("end the kernel with plgpu.barrier_arrive(b) and then plgpu.barrier_wait(b) by every thread, "
+                      "where b "
                       'is a plgpu.ClusterBarrier(collective_axes=("x",))')
     assert check(exit_of_peer(True), x).verdict == "clean"
 
@@ -339,7 +346,8 @@ def test_the_wait_is_written_as_pallas_takes_it():
     assert repair == f"insert 'plgpu.barrier_wait(full.at[1])' before line {line_with('NO WAIT')}"
 
 
-# ---- what is left out of right kernels ---------------------------------------------------------------------------------
+# ---- what is left out of right kernels
+# ---------------------------------------------------------------------------------
 
 def ring(x):
     """A thread that loads into slots, and one that reads them."""
@@ -513,7 +521,7 @@ def test_what_is_left_out_is_asked_for_in_pallas(name, monkeypatch):
     assert (found > 0) == (name not in WITHOUT_ORDER)
 
 
-# ---- all ---------------------------------------------------------------------------------------------------------------
+# ---- all -------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("make", test_pallas_mistakes.MISTAKES, ids=lambda make: make.__name__)
 def test_mistakes_speak_pallas(make):
@@ -531,7 +539,8 @@ def test_the_list_of_the_text_format_is_known_to_match():
     assert not TEXT.search("insert 'plgpu.wait_smem_to_gmem(0, wait_read_only=True)' before line 3")
 
 
-# ---- names that are there -----------------------------------------------------------------------------------------------
+# ---- names that are there
+# -----------------------------------------------------------------------------------------------
 
 MODULES = {"plgpu": plgpu, "pl": pl, "jnp": jnp, "jax.lax": lax}
 NAME = re.compile(r"(?<![\w.])(plgpu|pl|jnp|jax\.lax)((?:\.\w+)+)")
@@ -546,8 +555,8 @@ def read_hints(file):
     if file.suffix != ".py":
         return text
     nodes = list(ast.walk(ast.parse(text)))
-    said_here = {id(node.body[0].value) for node in nodes if isinstance(getattr(node, "body", None), list) and node.body and
-                 isinstance(node.body[0], ast.Expr)}
+    said_here = {id(node.body[0].value) for node in nodes if isinstance(getattr(node, "body", None), list) and
+                 node.body and isinstance(node.body[0], ast.Expr)}
     return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and
                      id(node) not in said_here)
 
@@ -556,7 +565,8 @@ def list_hints():
     """Where words for a reader stand: the package's own, and the table of the library where its sources are at hand."""
     folder = pathlib.Path(grout.pallas.__file__).parent
     files = sorted(folder.glob("*.py"))
-    tables = (above / "race_checker" / "explain" / "spellings.def" for above in pathlib.Path(__file__).resolve().parents)
+    tables = (above / "race_checker" / "explain" / "spellings.def"
+              for above in pathlib.Path(__file__).resolve().parents)
     return [*files, *[table for table in tables if table.exists()][:1]]
 
 
@@ -568,7 +578,7 @@ def test_hints_name_nothing_that_jax_lacks():
             for name in path.split(".")[1:]:
                 if name in NEWER and not hasattr(at, name):
                     break
-                if isinstance(at, type(plgpu)) or isinstance(at, type):
+                if isinstance(at, (type(plgpu), type)):
                     assert hasattr(at, name), f"{file.name}: this JAX has no {module}{path}"
                     at = getattr(at, name)
             count += 1

@@ -1,5 +1,5 @@
-"""Every kernel of kernels/ on the GPU and on the CPU, at the awkward sizes of tests/references and at larger ones. For a
-machine with an H100 or H200.
+"""Every kernel of kernels/ on the GPU and on the CPU, at the awkward sizes of tests/references and at larger ones. For
+a machine with an H100 or H200.
 
 usage: kernels_on_gpu.py GROUT [--jobs 12] [--log FILE] [--only TEXT] [--budget SECONDS] [--emit]
        from the project's folder; --emit compiles to cubin instead of running (needs NVRTC only)
@@ -19,8 +19,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "references"))
-import references  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+                                "references"))
+import references
 
 SECONDS = 60  # of one run
 # Sums in one order, whatever the numbers are.
@@ -29,16 +30,18 @@ NORMAL = ("matmul_hopper", "matmul_hopper_async", "matmul_hopper_cluster", "matm
           "matmul_ragged", "matmul_grouped", "matmul_ragged_transposed")
 MATMULS = ("M=1000 N=520 K=712", "M=520 N=1000 K=1032")
 LARGER = {
-    **{name: MATMULS for name in ("matmul_hopper", "matmul_hopper_ws", "matmul_hopper_cluster", "matmul_hopper_pingpong",
-                                  "matmul_hopper_partitions", "matmul_hopper_epilogue", "matmul_stream_k")},
+    **dict.fromkeys(("matmul_hopper", "matmul_hopper_ws", "matmul_hopper_cluster", "matmul_hopper_pingpong",
+                     "matmul_hopper_partitions", "matmul_hopper_epilogue", "matmul_stream_k"), MATMULS),
     "matmul_hopper_fp8": ("M=1000 N=520 K=720",), "matmul_hopper_blocks": ("M=1000 N=520 K=720",),
-    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_sparse": ("M=1000 N=520 K=720",), "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
+    "matmul_hopper_mixed": ("M=1000 N=520 K=720",), "matmul_sparse": ("M=1000 N=520 K=720",),
+    "matmul_ragged": ("TOTAL=1000 N=320 K=520",),
     "matmul_grouped": ("TOTAL=1000 N=328 K=520", "TOTAL=3000 N=136 K=72 SMS=5"),
     "matmul_moe_gather": ("TOKENS=1000 SLOTS=2000 N=520 K=264",),
     "matmul_ragged_transposed": ("TOTAL=1000 M=520 N=328", "TOTAL=3000 M=264 N=520 SMS=5"),
     "attention_hopper": ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128 BN=176"),
     "attention_hopper_backward":
-        ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128", "S=900 SK=1000 D=128 HEADS=4 GROUP=4 CAUSAL=1"),
+        ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=1000 SK=900 D=128",
+         "S=900 SK=1000 D=128 HEADS=4 GROUP=4 CAUSAL=1"),
     "attention_hopper_backward_wide": ("S=1000 SK=1300 HEADS=4 GROUP=2 CAUSAL=1", "S=900 SK=800"),
     "attention_hopper_backward_rows@attention_backward_rows": ("S=1000 HEADS=3 D=128", "S=1000 D=256"),
     "attention_hopper_backward_rows@attention_backward_queries": ("S=1000 HEADS=3 D=128",),
@@ -109,8 +112,10 @@ def main():
     arguments = parser.parse_args()
     failed, left_out, start = 0, 0, time.monotonic()
     cases = list(find_cases(arguments.only))
-    with open(arguments.log, "w", encoding="utf-8") as log, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = [(case, pool.submit(run, arguments.grout, case, arguments.emit, start + arguments.budget)) for case in cases]
+    with open(arguments.log, "w",
+              encoding="utf-8") as log, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = [(case, pool.submit(run, arguments.grout, case, arguments.emit, start + arguments.budget))
+                for case in cases]
         for case, job in jobs:
             code, output = job.result()
             log.write(f"$ {' '.join(case)}\n{output}[exit {code}]\n\n")
@@ -119,7 +124,8 @@ def main():
             elif code != 0:
                 failed += 1
                 print(f"FAILED  {' '.join(case)} (exit {code}): {' '.join(output.split())[:300]}", flush=True)
-    print(f"kernels_on_gpu: {len(cases)} cases, {left_out} for another GPU, {failed} failed, {time.monotonic() - start:.0f} s")
+    print(f"kernels_on_gpu: {len(cases)} cases, {left_out} for another GPU, {failed} failed, "
+          f"{time.monotonic() - start:.0f} s")
     return 1 if failed or left_out == len(cases) else 0
 
 

@@ -24,9 +24,9 @@ import tempfile
 STATES_MAX = 400000  # places times groups in flight, of a kernel
 GMMA = ("HGMMA", "IGMMA", "QGMMA")
 # What writes to no register, or to predicates and uniform registers alone.
-NO_RESULT = set("""ACQBULK BAR BMOV BPT BRA BREAK BSSY BSYNC CALL CCTL CGAERRBAR DEPBAR DSETP ELECT ERRBAR EXIT FENCE FSETP
-    HSETP2 ISETP KILL LDGDEPBAR LDGSTS MEMBAR NANOSLEEP NOP PLOP3 PREEXIT R2P R2UR RED RET ST STG STL STS STSM SYNCS
-    UBLKCP UCGABAR_ARV UCGABAR_WAIT USETMAXREG UTMACCTL UTMACMDFLUSH UTMALDG UTMASTG VOTEU WARPGROUP WARPSYNC
+NO_RESULT = set("""ACQBULK BAR BMOV BPT BRA BREAK BSSY BSYNC CALL CCTL CGAERRBAR DEPBAR DSETP ELECT ERRBAR EXIT FENCE
+    FSETP HSETP2 ISETP KILL LDGDEPBAR LDGSTS MEMBAR NANOSLEEP NOP PLOP3 PREEXIT R2P R2UR RED RET ST STG STL STS STSM
+    SYNCS UBLKCP UCGABAR_ARV UCGABAR_WAIT USETMAXREG UTMACCTL UTMACMDFLUSH UTMALDG UTMASTG VOTEU WARPGROUP WARPSYNC
     YIELD""".split())
 LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(@!?U?P\d+\s+)?([A-Z][\w.]*)\s*([^;]*);")
 
@@ -55,7 +55,8 @@ class Instruction:
         return set(range(first, first + count))
 
     def count_sums(self):
-        return int(re.search(r"x(\d+)x", self.name).group(1)) // (2 if ".F32" in self.name or self.base == "IGMMA" else 4)
+        return int(re.search(r"x(\d+)x", self.name).group(1)) // (2 if ".F32" in self.name or
+                                                                  self.base == "IGMMA" else 4)
 
     def get_inputs(self):
         """The registers that a wgmma goes on reading: four of a, one of metadata."""
@@ -85,7 +86,8 @@ def read_kernels(text):
 
 
 class Walk:
-    """All paths of a kernel; a state is the groups in flight, the oldest first: (closed, {(register, place, is sum)})."""
+    """All paths of a kernel; a state is the groups in flight, the oldest first: (closed, {(register, place, is
+    sum)})."""
 
     def __init__(self, code):
         self.code = code
@@ -108,7 +110,8 @@ class Walk:
         if one.name.startswith("WARPGROUP.DEPBAR"):
             left = int(one.operands[1], 16)
             closed = [group for group in state if group[0]]
-            return tuple(closed[len(closed) - left:] if 0 < left else []) + tuple(group for group in state if not group[0])
+            return tuple(closed[len(closed) - left:] if 0 < left
+                         else []) + tuple(group for group in state if not group[0])
         return state
 
     def run(self):
@@ -137,8 +140,8 @@ class Walk:
 
 def check_oneself():
     """A register that the next turn computes while it is read, and one that it computes after the wait."""
-    turn = ["/*0010*/ HGMMA.64x32x16.F32 R24, R44, gdesc[UR4].tnspB, R24, gsb0 ;", "/*0020*/ WARPGROUP.DEPBAR.LE gsb0, 0x%d ;",
-            "/*0030*/ @P0 BRA `(.L_x_0) ;", "/*0040*/ EXIT ;"]
+    turn = ["/*0010*/ HGMMA.64x32x16.F32 R24, R44, gdesc[UR4].tnspB, R24, gsb0 ;",
+            "/*0020*/ WARPGROUP.DEPBAR.LE gsb0, 0x%d ;", "/*0030*/ @P0 BRA `(.L_x_0) ;", "/*0040*/ EXIT ;"]
     for left, found in ((1, 1), (0, 0)):
         text = "\n".join([" .section .text.k,", ".L_x_0:", "/*0000*/ IADD3 R45, R2, R3, RZ ;"] + turn) % left
         if len(Walk(read_kernels(text)["k"]).run()) != found:
@@ -152,18 +155,22 @@ def draw_loops():
         for trip in trips:
             for style in ("plain", "two", "carry", "kept"):
                 number += 1
-                lines += ["kernel @%s_%d(%%x: in gmem f16[9, 64, 64], %%b: in gmem f16[64, 64], %%n: i32, %%c: out gmem f32[64, 64]) {"
+                lines += ["kernel @%s_%d(%%x: in gmem f16[9, 64, 64], %%b: in gmem f16[64, 64], %%n: i32, %%c: out "
+                          "gmem f32[64, 64]) {"
                           % (style, number), "  scratch %bs : smem f16[64, 64] tile(8, 64) swizzle(128)",
-                          "  scratch %acc : acc f32[64, 64]", "  scratch %other : acc f32[64, 64]", "  store %bs, (load %b)", "  commit_smem"]
+                          "  scratch %acc : acc f32[64, 64]", "  scratch %other : acc f32[64, 64]",
+                          "  store %bs, (load %b)", "  commit_smem"]
                 if style == "carry":
-                    lines += ["  %l = for %i in " + trip + " carry(%p = (load %x[0])) {", "    wgmma_async %acc, %p, %bs",
-                              "    %q = add (load %x[%i]), 1.0", "    wgmma_wait %d" % flying, "    yield %q", "  }"]
+                    lines += ["  %l = for %i in " + trip + " carry(%p = (load %x[0])) {",
+                              "    wgmma_async %acc, %p, %bs", "    %q = add (load %x[%i]), 1.0",
+                              "    wgmma_wait %d" % flying, "    yield %q", "  }"]
                 elif style == "kept":
                     lines += ["  %l = for %k in 0..3 carry(%p = (load %x[0])) {", "    for %i in " + trip + " {",
                               "      wgmma_async %acc, %p, %bs", "      wgmma_wait %d" % flying, "    }",
                               "    %q = add (load %x[%k]), 1.0", "    wgmma_wait 0", "    yield %q", "  }"]
                 else:
-                    lines += ["  for %i in " + trip + " {", "    %a = add (load %x[%i]), 0.5", "    wgmma_async %acc, %a, %bs"]
+                    lines += ["  for %i in " + trip + " {", "    %a = add (load %x[%i]), 0.5",
+                              "    wgmma_async %acc, %a, %bs"]
                     lines += ["    wgmma_async %other, (mul %a, 2.0), %bs"] if style == "two" else []
                     lines += ["    wgmma_wait %d" % flying, "  }"]
                 lines += ["  store %c, (add (load %acc), (load %other))", "}"]
@@ -182,7 +189,8 @@ def check_file(options, path, folder):
         found = Walk(code).run()
         failed = failed or bool(found)
         for place, at, register, instruction in found[:4]:
-            print("%s @%s: R%d of the wgmma at %s is written at %s by %s" % (path, name, register, place, at, instruction))
+            print("%s @%s: R%d of the wgmma at %s is written at %s by %s" % (path, name, register, place, at,
+                                                                             instruction))
         if wgmmas:
             print("%s  %s @%s, %d wgmmas" % ("FAILED" if found else "ok    ", path, name, len(wgmmas)))
     return failed
@@ -205,7 +213,7 @@ def main():
             options.files.append(os.path.join(folder, "loops.grout"))
             with open(options.files[-1], "w", encoding="utf-8") as file:
                 file.write(draw_loops())
-        return 1 if any([check_file(options, path, folder) for path in options.files]) else 0
+        return 1 if any(check_file(options, path, folder) for path in options.files) else 0
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@
                       [--log FILE]
 
 Kernels are made up here, a file each. Modes: cuda compares GPU and CPU bit for bit (small integers; random normal
-numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers; not 8-bit floats); cubin compiles them with NVRTC, and fails on
-spills and on wgmmas that are not kept in flight; check runs the race checker; ptx runs the PTX on the CPU
-(../ptx/run_files.py). --part 2/4 is the second quarter, --only keeps kernels whose name holds TEXT.
+numbers with exact numerics) and, for a part of them, within the documented bound (random normal numbers; not 8-bit
+floats); cubin compiles them with NVRTC, and fails on spills and on wgmmas that are not kept in flight; check runs the
+race checker; ptx runs the PTX on the CPU (../ptx/run_files.py). --part 2/4 is the second quarter, --only keeps kernels
+whose name holds TEXT.
 
 Exit code 0: all as expected; 1: not; 77: the mode needs what is not there.
 """
@@ -213,7 +214,8 @@ def get_commands(options, path, number, case):
         return [[options.grout, "emit", path, "--to", "cubin", "-q", "-o", path + ".cubin"]], "gpu-loss"
     if options.mode == "check":
         return [[options.grout, "check", "--expect", "-q", path]], None
-    return [[sys.executable, os.path.join(os.path.dirname(HERE), "ptx", "run_files.py"), "--grout", options.grout, path]], None
+    return [[sys.executable, os.path.join(os.path.dirname(HERE), "ptx", "run_files.py"), "--grout", options.grout,
+             path]], None
 
 
 def try_case(options, folder, number, case):
@@ -253,7 +255,8 @@ def main():
         print("no usable GPU")
         return 77
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="wgmma-sweep-") as folder, open(options.log, "w", encoding="utf-8") as log, \
+    with tempfile.TemporaryDirectory(prefix="wgmma-sweep-") as folder, \
+            open(options.log, "w", encoding="utf-8") as log, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(try_case, options, folder, number, case) for number, case in enumerate(cases)]
         for case, job in zip(cases, jobs):

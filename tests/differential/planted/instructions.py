@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether each word that emitted code gives to the hardware has a field, or a reason why none: instructions.txt has a line
-for each instruction of the asm statements of the device headers and of kernels, for each function of CUDA that they call,
-and for each key of a manifest. What is emitted is all kernels of kernels.txt and of FOLDERS. It needs a C preprocessor.
+"""Whether each word that emitted code gives to the hardware has a field, or a reason why none: instructions.txt has a
+line for each instruction of the asm statements of the device headers and of kernels, for each function of CUDA that
+they call, and for each key of a manifest. What is emitted is all kernels of kernels.txt and of FOLDERS. It needs a C
+preprocessor.
 
 usage: instructions.py --grout PATH [--cc COMPILER]
 """
@@ -143,8 +144,8 @@ class Source:
         self.add(list_calls(text), place)
 
     def expand(self, text):
-        done = subprocess.run([self.arguments.cc, "-E", "-P", "-x", "c++", "-"], input=text, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([self.arguments.cc, "-E", "-P", "-x", "c++", "-"], input=text, capture_output=True,
+                              text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"the preprocessor: {done.stderr}")
         return done.stdout
@@ -152,8 +153,8 @@ class Source:
     def add_kernel(self, path, kernel, options, needed):
         """A kernel, and the device headers, with the watchdog and without, unless they were there."""
         with tempfile.NamedTemporaryFile(suffix=".json") as manifest:
-            done = subprocess.run([self.arguments.grout, "emit", path, "--kernel", "@" + kernel, "--manifest", manifest.name,
-                                   *options],
+            done = subprocess.run([self.arguments.grout, "emit", path, "--kernel", "@" + kernel, "--manifest",
+                                   manifest.name, *options],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0 and needed:
                 sys.exit(f"{path}: {done.stderr}")
@@ -220,7 +221,8 @@ def main():
         return 0
     wrong = compare(source.uses, list(read_lines(planted.HERE)), {field.name for field in planted.read_fields(".")})
     print("\n".join(wrong))
-    print(f"{source.count} kernels ({source.left_out} have no CUDA), {len(source.uses)} instructions, calls and keys, {len(wrong)} mistakes")
+    print(f"{source.count} kernels ({source.left_out} have no CUDA), {len(source.uses)} instructions, calls and keys, "
+          f"{len(wrong)} mistakes")
     return 1 if wrong or not source.uses else 0
 
 

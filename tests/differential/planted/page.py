@@ -64,7 +64,8 @@ def print_fields(ptx, gpu):
     print("\n## The fields\n\nBoth directions count; 'equal' is unnoticed.\n")
     print("| field | section | what it is | machine | GPU |\n|---|---|---|---|---|")
     for field in planted.read_fields(planted.ROOT):
-        print(f"| `{field.name}` | {field.section} | {field.doc} | {count(ptx, field.name)} | {count(gpu, field.name)} |")
+        print(f"| `{field.name}` | {field.section} | {field.doc} | {count(ptx, field.name)} | {count(gpu, field.name)} "
+              "|")
 
 
 def print_reasons():

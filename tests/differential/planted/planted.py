@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants a fault in each field of fields.def and of gpu_backend/plan/bits.def, in each kernel of kernels.txt that has the
-field, and asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another result
-than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
+"""Plants a fault in each field of fields.def and of gpu_backend/plan/bits.def, in each kernel of kernels.txt that has
+the field, and asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another
+result than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
 usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
        planted.py --grout PATH --device cuda --results FILE [--only WORD] [--seconds N]
@@ -14,6 +14,7 @@ outside of the arrays are left out there. --results writes a line for each fault
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -38,8 +39,8 @@ STEPS, LEAST_STEPS = 200, 5_000_000  # a kernel without a fault takes so many ti
 # On a GPU they could write outside of the arrays: where an array is, how much larger, how much farther its rows are
 # apart, where a run goes and how much more it has, how many more CTAs there are; what lanes load and store. An element
 # stride of 0 counts as 1 in a launch of ours.
-NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT|EXTENT_DIM|ADDRESS|SLOT|ACQUIRED|INTERLEAVE)-?|MAP\.(DIM|STRIDE)_\d|MAP\.EVERY_\d-|"
-                        r"COPY\.(START|ROWS|ROW_GROUP|ROW_BAND)-?|COPY\.BYTES|LAUNCH\.GRID|"
+NOT_ON_GPU = re.compile(r"MAP\.(START|TYPE|EXTENT|EXTENT_DIM|ADDRESS|SLOT|ACQUIRED|INTERLEAVE)-?|"
+                        r"MAP\.(DIM|STRIDE)_\d|MAP\.EVERY_\d-|COPY\.(START|ROWS|ROW_GROUP|ROW_BAND)-?|COPY\.BYTES|LAUNCH\.GRID|"
                         r"(ACCESS\.\w+|ATOMIC\.ADDRESS|SEMAPHORE\.ADDRESS|PIECE\.(GMEM|BYTES|TOUCHED))-?")
 
 
@@ -96,7 +97,7 @@ def read_reasons(folder):
 def list_faults(fields):
     for field in fields:
         yield field.name
-        if field.unit not in ONE_WAY and not (field.width == 1):
+        if field.unit not in ONE_WAY and field.width != 1:
             yield field.name + "-"
 
 
@@ -123,7 +124,8 @@ class Runner:
 
     def compile(self, kernel, fault):
         """The PTX, or what NVRTC says against it."""
-        command = self.begin(fault) + ["emit", kernel.path, "--kernel", "@" + kernel.name, "--to", "ptx", "-q", "--no-cache"]
+        command = self.begin(fault) + ["emit", kernel.path, "--kernel", "@" + kernel.name, "--to", "ptx", "-q",
+                                       "--no-cache"]
         command += [word for word in kernel.options if word.startswith("-D")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if "[nvrtc-missing]" in done.stderr:
@@ -201,8 +203,9 @@ def find_jobs(runner, kernels, fields, jobs):
             right = runner.emit(kernel, None, "right")
             if runner.arguments.device == "cuda" and '"arch": "sm_90a"' not in right:
                 continue
-            variants = set(pool.map(lambda _: runner.compile(kernel, None), range(VARIANTS)))
-            found_here = pool.map(lambda pair: runner.has_field(kernel, pair[1], pair[0], right, variants), enumerate(fields))
+            variants = set(pool.map(lambda _, kernel=kernel: runner.compile(kernel, None), range(VARIANTS)))
+            found_here = pool.map(runner.has_field, itertools.repeat(kernel), fields, itertools.count(),
+                                  itertools.repeat(right), itertools.repeat(variants))
             for field, is_there in zip(fields, found_here):
                 if is_there:
                     unused.discard(field.name)
@@ -213,7 +216,7 @@ def find_jobs(runner, kernels, fields, jobs):
 def order(jobs):
     """Each fault in one kernel first, then in a second one: when the time is up, as many as may be have run."""
     seen, turns = {}, []
-    for kernel, fault in jobs:
+    for _kernel, fault in jobs:
         turns.append((seen.get(fault, 0), len(turns)))
         seen[fault] = seen.get(fault, 0) + 1
     return [jobs[place] for _, place in sorted(turns)]
@@ -296,7 +299,8 @@ def main():
                 file.write(f"{fault}\t{kernel}\t{verdict}\t{reason}\n")
     print("\n".join(wrong))
     counts = {verdict: sum(1 for result in results if result[2] == verdict) for verdict in {r[2] for r in results}}
-    print(f"{len(results)} of {len(jobs)} faults: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
+    print(f"{len(results)} of {len(jobs)} faults: " + ", ".join(f"{count} {verdict}"
+                                                                for verdict, count in sorted(counts.items())))
     return 1 if wrong or not results else 0
 
 

@@ -65,8 +65,8 @@ def depends_on_order(grout, case, seconds):
     digests = set()
     with tempfile.TemporaryDirectory(prefix="grout-ptx-") as folder:
         for i in range(CPU_ORDERS):
-            command = [grout, "check", case.path, *case.options, "--schedule", "random" if i else "fair", "--seed", str(i),
-                       "--timing", ("lazy", "eager", "random")[i % 3], "--numerics", "exact", "-q"]
+            command = [grout, "check", case.path, *case.options, "--schedule", "random" if i else "fair", "--seed",
+                       str(i), "--timing", ("lazy", "eager", "random")[i % 3], "--numerics", "exact", "-q"]
             for name in names:
                 command += ["--output", f"{name}={os.path.join(folder, name)}.npy"]
             code, _, _ = call(command, seconds)

@@ -24,15 +24,16 @@ from comparing import DIFFERS, LEFT_OUT, Case, Result
 
 TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TESTS, "certificates"))
-import certificates  # noqa: E402
+import certificates
 
-# Who draws a kind, and how many numbers of a hundred kernels of an architecture. Of certificates about 60 of 100 numbers
-# draw a right one.
+# Who draws a kind, and how many numbers of a hundred kernels of an architecture. Of certificates about 60 of 100
+# numbers draw a right one.
 KINDS = {
     "hopper": (("synchronised", "rings", 14), ("synchronised", "clusters", 14), ("synchronised", "grids", 10),
-               ("synchronised", "meetings", 8), ("random", "table", 6), ("random", "values", 8), ("random", "copies", 8),
-               ("random", "wgmma", 8), ("random", "mma", 6), ("random", "groups", 6), ("random", "updates", 6),
-               ("certificates", "handovers", 5), ("certificates", "lives", 4), ("certificates", "meetings", 4),
+               ("synchronised", "meetings", 8), ("random", "table", 6), ("random", "values", 8),
+               ("random", "copies", 8), ("random", "wgmma", 8), ("random", "mma", 6), ("random", "groups", 6),
+               ("random", "updates", 6), ("certificates", "handovers", 5), ("certificates", "lives", 4),
+               ("certificates", "meetings", 4),
                ("certificates", "relays", 4)),  # some of them have 'attr arch' of their own
     "blackwell": (("synchronised", "tensors", 20), ("synchronised", "pairs", 18), ("synchronised", "rows", 10),
                   ("synchronised", "cancels", 10), ("random", "tcgen05", 20), ("certificates", "tensors", 5),
@@ -67,8 +68,8 @@ def write(folder, name, text):
 
 def draw_synchronised(arguments, folder, kind, first, count):
     """Case by number."""
-    done = subprocess.run([arguments.synchronised, "print", kind, str(first), str(count)], capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run([arguments.synchronised, "print", kind, str(first), str(count)], capture_output=True,
+                          text=True, check=True)
     cases = {}
     for part in done.stdout.split(f"// {kind} ")[1:]:
         number, _, text = part.partition("\n")

@@ -27,7 +27,7 @@ from comparing import AGREES, DIFFERS, LEFT_OUT, Result
 
 TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TESTS, "certificates"))
-import outcomes  # noqa: E402
+import outcomes
 
 BUDGET = 1  # seconds of an exploration
 BATCH = 10
@@ -65,8 +65,8 @@ class Said:
 
 def check(arguments, case, how, folder):
     """Said, or the text of what went wrong."""
-    command = [arguments.grout, "check", case.path, *case.options, *how, "--format", "json", "-q", "--max-findings", "1000",
-               "--save-schedule", os.path.join(folder, "found.schedule")]
+    command = [arguments.grout, "check", case.path, *case.options, *how, "--format", "json", "-q", "--max-findings",
+               "1000", "--save-schedule", os.path.join(folder, "found.schedule")]
     if "--explore" not in how:
         command = command[:-2]  # else it looks at no other schedule
     code, out, err = comparing.call(command, arguments.seconds)
@@ -82,8 +82,9 @@ def check(arguments, case, how, folder):
 def run_machine(arguments, case, seed, folder, steps=STEPS):
     """(outcome, "") of one interleaving, or (None, the code of what ended it)."""
     output = os.path.join(folder, "outcome.npy")
-    command = [arguments.grout, "run", "-q", case.path, *case.options, "--device", "ptx", "--check", "--no-debug-checks", "--seed",
-               str(seed), "--timing", TIMINGS[seed % 4], "--max-steps", str(steps), f"--output={case.output}={output}"]
+    command = [arguments.grout, "run", "-q", case.path, *case.options, "--device", "ptx", "--check",
+               "--no-debug-checks", "--seed", str(seed), "--timing", TIMINGS[seed % 4], "--max-steps", str(steps),
+               f"--output={case.output}={output}"]
     code, out, err = comparing.call(command, arguments.seconds)
     if "[nvrtc-missing]" in out + err:
         raise comparing.NoNvrtc

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The races that the machine for PTX finds, held against the findings of the checker, for every kernel of the tree. Needs
+"""The races that the machine for PTX finds, held against the findings of the checker, for every kernel of the tree.
+Needs
 NVRTC: 77 without it.
 
 usage: races.py --grout PATH [--interleavings 6] [--jobs 1] [--share N] [--only WORD,..] [--state FILE] [--list]
@@ -30,18 +31,19 @@ from comparing import AGREES, DIFFERS, LEFT_OUT, Result
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Findings that say that two accesses of memory are in no order, as errors.
 ORDER = {"accumulator-in-flight", "async-not-awaited", "cluster-smem-reuse", "gmem-race", "gmem-write-not-visible",
-         "init-not-visible", "insufficient-scope", "missing-commit-gmem", "missing-commit-smem", "missing-commit-smem-war",
-         "mma-operand-reuse", "smem-race", "smem-source-reuse", "tensor-core-order", "tensormap-in-flight",
-         "tmem-load-not-awaited", "tmem-race", "tmem-store-not-committed"}
+         "init-not-visible", "insufficient-scope", "missing-commit-gmem", "missing-commit-smem",
+         "missing-commit-smem-war", "mma-operand-reuse", "smem-race", "smem-source-reuse", "tensor-core-order",
+         "tensormap-in-flight", "tmem-load-not-awaited", "tmem-race", "tmem-store-not-committed"}
 # Faults that let threads go on which should wait, or end the run: the machine may find a race, too.
-MAYBE = {"async-at-exit", "barrier-overrun", "barrier-partial-at-end", "barrier-skipped-phase", "barrier-too-many-arrivals",
-         "barrier-tx-mismatch", "barrier-uninitialised", "barrier-unobserved-phase", "barrier-wrong-parity", "cluster-exit",
-         "named-barrier-mismatch", "named-barrier-range", "out-of-bounds", "pair-leader", "scatter-conflict",
-         "semaphore-ambiguous", "tensor-pipe-order", "uninitialised-read"}
+MAYBE = {"async-at-exit", "barrier-overrun", "barrier-partial-at-end", "barrier-skipped-phase",
+         "barrier-too-many-arrivals", "barrier-tx-mismatch", "barrier-uninitialised", "barrier-unobserved-phase",
+         "barrier-wrong-parity", "cluster-exit", "named-barrier-mismatch", "named-barrier-range", "out-of-bounds",
+         "pair-leader", "scatter-conflict", "semaphore-ambiguous", "tensor-pipe-order", "uninitialised-read"}
 # One rule each that was wrong once, of the search or of the emitter.
 FEW = ("tests/behaviour/cluster_barriers/from-one-cta.grout",
-       "tests/behaviour/collective_scopes/columns-of-a-peer.grout", "tests/behaviour/gmem/store-behind-a-reduction.grout",
-       "tests/edges/multiplied-by-a-pair.grout", "tests/litmus/cp_async/cp-arrive-later-copy.grout", "tests/litmus/gathers/ga-equal-values.grout",
+       "tests/behaviour/collective_scopes/columns-of-a-peer.grout",
+       "tests/behaviour/gmem/store-behind-a-reduction.grout", "tests/edges/multiplied-by-a-pair.grout",
+       "tests/litmus/cp_async/cp-arrive-later-copy.grout", "tests/litmus/gathers/ga-equal-values.grout",
        "tests/litmus/gmem_between_ctas/gmem-cta-load-relaxed-write.grout",
        "tests/litmus/mbarrier_init/init-branch-remote-told.grout",
        "tests/litmus/message_passing_by_mbarrier/mp-no-vouching-in-gmem.grout",
@@ -100,8 +102,8 @@ class Reasons:
 
 def run_machine(arguments, case, interleavings, seed=0):
     """(code, text): the code of what ended the runs, "" if they came to their end."""
-    command = [arguments.grout, "run", case.path, *case.options, "--device", "ptx", "--check", "--numerics", "exact", "--seed",
-               str(seed), "--interleavings", str(interleavings)]
+    command = [arguments.grout, "run", case.path, *case.options, "--device", "ptx", "--check", "--numerics", "exact",
+               "--seed", str(seed), "--interleavings", str(interleavings)]
     if interleavings == 1:
         command += ["--timing", ("random", "lazy", "eager")[seed % 3]]
     code, out, err = comparing.call(command, arguments.seconds)
@@ -117,7 +119,8 @@ def run_machine(arguments, case, interleavings, seed=0):
 
 
 def search(arguments, case, wants_race):
-    """The same of all interleavings. If a race is wanted: of more, and, where something else came first, of each alone."""
+    """The same of all interleavings. If a race is wanted: of more, and, where something else came first, of each
+    alone."""
     found, text = run_machine(arguments, case, arguments.interleavings)
     for count in MORE if wants_race else ():
         if not found:
@@ -152,7 +155,8 @@ def make_strong(found):
 
 
 def judge_as_emitted(arguments, judged):
-    """The kernel with each relaxed operation of an mbarrier as one for the CTA, as it is in the PTX of a kernel with engines; None:
+    """The kernel with each relaxed operation of an mbarrier as one for the CTA, as it is in the PTX of a kernel with
+    engines; None:
     it has none."""
     text = tree.read(judged.case.path)
     strong = RELAXED.sub(make_strong, text)
@@ -189,13 +193,15 @@ def judge_none(judged, codes, found, text, reason):
         return Result(AGREES, f"for the {reason}", "") if reason else \
             Result(DIFFERS, f"[{SAME}] for the {'checker' if is_same else 'machine'} alone", text)
     if not codes.order:
-        return Result(DIFFERS, "no race, which alone.txt names", text) if reason else Result(AGREES, "neither finds a race", "")
+        return Result(DIFFERS, "no race, which alone.txt names", text) if reason \
+            else Result(AGREES, "neither finds a race", "")
     which = min(codes.order)
     if found == SAME and codes.order <= AWAITED:
         return Result(AGREES, f"[{which}] for the checker, equal writes for the machine", "")
     if found in STOPPED:
         return Result(AGREES, f"another fault ends each run: [{which}], [{found}]", "")
-    return Result(AGREES, f"for the {reason}", "") if reason else Result(DIFFERS, f"[{which}] for the checker alone", text)
+    return Result(AGREES, f"for the {reason}", "") if reason \
+        else Result(DIFFERS, f"[{which}] for the checker alone", text)
 
 
 def compare(arguments, judged):
@@ -218,7 +224,8 @@ def compare(arguments, judged):
     result = judge_none(judged, codes, found, text, reason)
     emitted = judge_as_emitted(arguments, judged) if result.what == DIFFERS and codes.order else None
     if emitted and judge_none(emitted, Codes(emitted), found, text, "").what == AGREES:
-        return Result(AGREES, "for the checker: Relaxed operations of mbarriers are for the CTA in the PTX; so the checker agrees", "")
+        return Result(AGREES, "for the checker: Relaxed operations of mbarriers are for the CTA in the PTX; so the "
+                              "checker agrees", "")
     return result
 
 

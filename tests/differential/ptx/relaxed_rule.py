@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of races.py about relaxed mbarriers, by itself: a fault that is there only because an arrival or a wait is relaxed is
-no difference, since the PTX of a kernel with engines has them for the CTA; any other fault still is one.
+"""The rule of races.py about relaxed mbarriers, by itself: a fault that is there only because an arrival or a wait is
+relaxed is no difference, since the PTX of a kernel with engines has them for the CTA; any other fault still is one.
 
 usage: relaxed_rule.py --grout PATH
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of files, and of drawn ones, on the machine that knows PTX alone, held against the interpreter. Needs NVRTC: 77
-without it.
+"""Kernels of files, and of drawn ones, on the machine that knows PTX alone, held against the interpreter. Needs NVRTC:
+77 without it.
 
-usage: run_files.py --grout PATH [--kernel @NAME | --same] [--largest] [--seed N] [--timing random|lazy|eager] [--jobs N]
+usage: run_files.py --grout PATH [--kernel @NAME | --same] [--largest] [--seed N] [--timing random|lazy|eager] [--jobs
+N]
                     FILE... [-D NAME=VALUE]...
 
 Every output array has the same bits as the interpreter's, where the numbers are determined; elsewhere the bound of
@@ -121,7 +122,8 @@ class Trial:
             return self.compare_like()
         if self.kernel.fails is not None:
             code, text = self.run_ptx()
-            return None if code != 0 and self.kernel.fails in text else f"it does not say '{self.kernel.fails}':\n{text}"
+            return None if code != 0 and self.kernel.fails in text \
+                else f"it does not say '{self.kernel.fails}':\n{text}"
         externs = [*self.cpu, *self.ptx]
         code, text = self.run_ptx("--compare", "cpu", *externs)
         return None if code == 0 and "compared with the CPU" in text else text

@@ -26,10 +26,10 @@ from comparing import LEFT_OUT, Result
 # One thing each that is easily got wrong.
 FEW = ("kernels/softmax.grout", "kernels/add_tma.grout", "tests/differential/wgmma_registers.grout",
        "tests/behaviour/mma/undefined-row-of-a-fixed.grout", "tests/behaviour/wgmma/undefined-column-of-b.grout",
-       "tests/behaviour/wgmma/undefined-row-in-registers.grout", "tests/behaviour/wgmma/undefined-then-stored-over.grout",
-       "tests/behaviour/tcgen05_scaled/rows-beyond-n.grout", "tests/golden/cuda/bad-host-init.grout",
-       "kernels/matmul_blackwell_collective.grout", "kernels/matmul_blackwell_narrow.grout",
-       "tests/references/tcgen05_sparse_f32.grout")
+       "tests/behaviour/wgmma/undefined-row-in-registers.grout",
+       "tests/behaviour/wgmma/undefined-then-stored-over.grout", "tests/behaviour/tcgen05_scaled/rows-beyond-n.grout",
+       "tests/golden/cuda/bad-host-init.grout", "kernels/matmul_blackwell_collective.grout",
+       "kernels/matmul_blackwell_narrow.grout", "tests/references/tcgen05_sparse_f32.grout")
 # What these store has no value, and the machine has to say so.
 FAULTS = ("tests/behaviour/mma/undefined-row-of-a.grout", "tests/behaviour/mma/undefined-sums.grout",
           "tests/behaviour/wgmma/undefined-columns.grout", "tests/behaviour/wgmma/undefined-row-of-a-stored.grout",
@@ -99,7 +99,8 @@ def main():
                         arguments.grout, case, arguments.interleavings, arguments.seconds)
 
     with tempfile.TemporaryDirectory(prefix="grout-ptx-") as folder:
-        return comparing.run_all(tree.find_files(arguments, FEW + FAULTS), work, tally, arguments.jobs, arguments.interleavings)
+        return comparing.run_all(tree.find_files(arguments, FEW + FAULTS), work, tally, arguments.jobs,
+                                 arguments.interleavings)
 
 
 if __name__ == "__main__":

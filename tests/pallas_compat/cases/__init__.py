@@ -19,11 +19,11 @@ class Prepared:
     """
 
     function: typing.Callable
-    inputs: typing.Tuple
+    inputs: tuple
     reference: typing.Callable[[], typing.Sequence]
     tolerance: float = 0.0
     sms: int = 4
-    gpu: typing.Optional[str] = None
+    gpu: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Case:
     refused: str = ""
 
 
-CASES: typing.Dict[str, Case] = {}
+CASES: dict[str, Case] = {}
 
 
 def case(name: str, origin: str, what: str, refused: str = "", **arguments):
@@ -55,7 +55,7 @@ def case(name: str, origin: str, what: str, refused: str = "", **arguments):
     return register
 
 
-_tests: typing.List[str] = []  # the folder of JAX' test files, once it is known
+_tests: list[str] = []  # the folder of JAX' test files, once it is known
 
 
 def get_tests_folder() -> str:
@@ -68,8 +68,9 @@ def get_tests_folder() -> str:
 GROUPS = ("jax", "pages", "tokamax", "tutorial")
 
 
-def load(groups: typing.Sequence[str] = GROUPS, tests: str = "") -> typing.Dict[str, Case]:
-    """The cases of these groups; those of tokamax only where it is installed. tests: the folder that "tutorial" asks for."""
+def load(groups: typing.Sequence[str] = GROUPS, tests: str = "") -> dict[str, Case]:
+    """The cases of these groups; those of tokamax only where it is installed. tests: the folder that "tutorial" asks
+    for."""
     import importlib
     _tests.extend(filter(None, [tests]))
     modules = {"jax": ("jax_matmul", "jax_ragged", "jax_attention", "jax_devices"),

@@ -22,8 +22,10 @@ def make_blackwell(is_pair=False):
 
 @case("blackwell_ragged_dot_pairs", "blackwell_ragged_dot_mgpu", "by pairs of CTAs, groups 100, 0, 200, 212")
 def make_blackwell_ragged():
-    """Rows by group. Without pairs JAX does not trace it: its kernel asks for an axis of the cluster that is not there."""
-    from jax.experimental.pallas.ops.gpu import blackwell_matmul_mgpu, blackwell_ragged_dot_mgpu as module
+    """Rows by group. Without pairs JAX does not trace it: its kernel asks for an axis of the cluster that is not
+    there."""
+    from jax.experimental.pallas.ops.gpu import blackwell_matmul_mgpu
+    from jax.experimental.pallas.ops.gpu import blackwell_ragged_dot_mgpu as module
     config = module.TuningConfig(tile_m=128, tile_n=64, tile_k=64, max_concurrent_steps=2, collective=True,
                                  grid_tile_width=1, grid_minor_dim=blackwell_matmul_mgpu.MatmulDimension.N)
     rng, groups = np.random.default_rng(4), (100, 0, 200, 212)
@@ -39,11 +41,13 @@ def _on_devices(function, spec, out_spec, *inputs):
     return Prepared(mapped, inputs, lambda: [None])
 
 
-@case("collective_matmul", "collective_matmul_mgpu", "all_gather of the left side, on one device", refused="has no elements")
+@case("collective_matmul", "collective_matmul_mgpu", "all_gather of the left side, on one device",
+      refused="has no elements")
 def make_collective():
     """Needs other devices."""
     import jax
-    from jax.experimental.pallas.ops.gpu import collective_matmul_mgpu as module, hopper_matmul_mgpu as matmul
+    from jax.experimental.pallas.ops.gpu import collective_matmul_mgpu as module
+    from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu as matmul
     config = matmul.TuningConfig(tile_m=128, tile_n=128, tile_k=64, max_concurrent_steps=4)
     part = jax.sharding.PartitionSpec
     return _on_devices(lambda a, b: module.all_gather_lhs_matmul(a, b, "x", config=config),

@@ -31,8 +31,8 @@ def dots_of_groups(a, b, sizes):
 
 @case("ragged_dot", RAGGED, "64 x 128 x 64 blocks, groups 60, 0, 100, 96")
 @case("ragged_dot_transposed_rhs", RAGGED, "the same, rhs transposed", is_transposed=True)
-@case("ragged_dot_4_steps", RAGGED, "128 x 64 x 64 blocks, 4 steps, one strip", block_m=128, block_n=64, steps=4, strips=1,
-      k=512)
+@case("ragged_dot_4_steps", RAGGED, "128 x 64 x 64 blocks, 4 steps, one strip", block_m=128, block_n=64, steps=4,
+      strips=1, k=512)
 def make_ragged(is_transposed=False, scale=1, k=256, n=256, block_m=64, block_n=128, steps=2, strips=2):
     """lhs rows by group."""
     from jax.experimental.pallas.ops.gpu import ragged_dot_mgpu as module
@@ -50,8 +50,8 @@ def make_ragged(is_transposed=False, scale=1, k=256, n=256, block_m=64, block_n=
 
 
 @case("transposed_ragged_dot", TRANSPOSED, "64 x 64 x 64 blocks, groups 60, 0, 100, 96")
-@case("transposed_ragged_dot_4_steps", TRANSPOSED, "64 x 128 x 64 blocks, 4 steps, two strips", n=256, block_n=128, steps=4,
-      strips=2)
+@case("transposed_ragged_dot_4_steps", TRANSPOSED, "64 x 128 x 64 blocks, 4 steps, two strips", n=256, block_n=128,
+      steps=4, strips=2)
 def make_transposed(scale=1, m=128, n=128, block_n=64, steps=2, strips=1):
     """A product for each group."""
     from jax.experimental.pallas.ops.gpu import transposed_ragged_dot_mgpu as module

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of JAX' tutorial on matmuls for Blackwell, as its test file has them (tests/pallas/mgpu_examples_test.py)."""
+"""The steps of JAX' tutorial on matmuls for Blackwell, as its test file has them
+(tests/pallas/mgpu_examples_test.py)."""
 import functools
 import importlib.util
 import os
@@ -13,7 +14,7 @@ FILE = "mgpu_examples_test.py"
 ORIGIN = "JAX' tutorial blackwell_matmul"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _load():
     path = os.path.join(get_tests_folder(), FILE)
     spec = importlib.util.spec_from_file_location("mgpu_examples_test", path)

@@ -99,7 +99,8 @@ def make_cluster():
         plgpu.wait_smem_to_gmem(0)
 
     x = _count(128)
-    return Prepared(plgpu.kernel(body, out_type=_array(2, 128), cluster=(2,), cluster_names=("cluster",), scratch_types={
+    return Prepared(plgpu.kernel(body, out_type=_array(2, 128), cluster=(2,), cluster_names=("cluster",),
+                                 scratch_types={
         "smem": plgpu.SMEM((128,), np.float32), "barrier": plgpu.Barrier()}), (x,), lambda: [np.stack([x, x])])
 
 
@@ -163,7 +164,8 @@ def _matmul_ring(refill_slot, m=64, n=128, steps=6):
 
 @case("page_wgmma_ring", PAGE, "the loop under 'Pipelining' as printed: it loads into the slot that is being read",
       refill_slot="own")
-@case("page_wgmma_ring_slot", PAGE, "the same, into the slot that the page computes and does not use", refill_slot="next")
+@case("page_wgmma_ring_slot", PAGE, "the same, into the slot that the page computes and does not use",
+      refill_slot="next")
 @case("page_wgmma_ring_wait", PAGE, "the same, with plgpu.wgmma_wait(1) after wgmma", refill_slot="waited")
 def make_wgmma_ring(refill_slot):
     """The page relies on wgmma to wait for the ones before."""
@@ -259,7 +261,8 @@ def make_cluster_barrier(is_published):
         y_gmem[own, 1] = smem[...]
 
     x = _count(128)
-    return Prepared(plgpu.kernel(body, out_type=_array(2, 2, 128), cluster=(2,), cluster_names=("cluster",), scratch_types={
+    return Prepared(plgpu.kernel(body, out_type=_array(2, 2, 128), cluster=(2,), cluster_names=("cluster",),
+                                 scratch_types={
         "smem": plgpu.SMEM((128,), np.float32), "local": plgpu.Barrier(),
         "both": plgpu.ClusterBarrier(collective_axes=("cluster",))}), (x, -x), lambda: [np.stack([[x, -x]] * 2)])
 
@@ -275,7 +278,8 @@ def make_arrivals():
         y_gmem[own] = first[...] + second[...]
 
     x, z = _count(128), _count(2, 128)
-    return Prepared(plgpu.kernel(body, out_type=_array(2, 128), cluster=(2,), cluster_names=("cluster",), scratch_types={
+    return Prepared(plgpu.kernel(body, out_type=_array(2, 128), cluster=(2,), cluster_names=("cluster",),
+                                 scratch_types={
         "first": plgpu.SMEM((128,), np.float32), "second": plgpu.SMEM((128,), np.float32),
         "barrier": plgpu.Barrier(num_arrivals=2)}), (x, z), lambda: [x + z])
 
@@ -295,5 +299,6 @@ def make_groups():
         plgpu.wait_smem_to_gmem(0)
 
     x = _count(128)
-    return Prepared(plgpu.kernel(body, out_type=_array(3, 128), scratch_types={"smem": plgpu.SMEM((3, 128), np.float32)}),
+    return Prepared(plgpu.kernel(body, out_type=_array(3, 128),
+                                 scratch_types={"smem": plgpu.SMEM((3, 128), np.float32)}),
                     (x,), lambda: [np.stack([x, x + 1, x + 2])])

@@ -31,11 +31,11 @@ ON_100 = {"arch": 100, "config": {"block_q": 128, "block_kv": 128, "collective":
 @case("tokamax_attention_range", ORIGIN, "sm90, forward, keys from k_start to k_end", has_range=True)
 @case("tokamax_attention_80", ORIGIN, "sm80, forward", **ON_80)
 @case("tokamax_attention_80_causal", ORIGIN, "sm80, forward, causal", is_causal=True, **ON_80)
-@case("tokamax_attention_80_split", ORIGIN, "sm80, forward, columns of v split among the warpgroups", arch=80, positions=128,
-      refused=NO_STORE,
+@case("tokamax_attention_80_split", ORIGIN, "sm80, forward, columns of v split among the warpgroups", arch=80,
+      positions=128, refused=NO_STORE,
       config={"block_q": 64, "block_kv": 64, "v_split0": 32})
-@case("tokamax_attention_80_stages", ORIGIN, "sm80, forward, two slots for keys and values, q in SMEM", arch=80, positions=128,
-      refused=NO_STORE,
+@case("tokamax_attention_80_stages", ORIGIN, "sm80, forward, two slots for keys and values, q in SMEM", arch=80,
+      positions=128, refused=NO_STORE,
       config={"block_q": 64, "block_kv": 32, "num_stages": 2, "q_smem": True})
 @case("tokamax_attention_100", ORIGIN, "sm100, forward", **ON_100)
 @case("tokamax_attention_100_causal", ORIGIN, "sm100, forward, causal", is_causal=True, **ON_100)

@@ -58,7 +58,8 @@ ON_100 = {"block_m": 128}
 BITS_8 = {"block_m": 64, "block_k": 128}
 
 
-@case("tokamax_ragged_80", RAGGED, "sm80, bf16", refused="has no attribute 'store'", module_name="80", function_name="ragged_dot_kernel")
+@case("tokamax_ragged_80", RAGGED, "sm80, bf16", refused="has no attribute 'store'", module_name="80",
+      function_name="ragged_dot_kernel")
 @case("tokamax_ragged_100", RAGGED, "sm100, bf16", module_name="100", config=ON_100,
       function_name="ragged_dot_gpu_non_quant_blackwell_kernel")
 @case("tokamax_ragged_100_pairs", RAGGED, "sm100, bf16, pairs of CTAs", module_name="100",
@@ -90,14 +91,17 @@ def make_plain(module_name, function_name, config=None):
 @case("tokamax_ragged_100_f8", RAGGED, "sm100, f8 by i4 weights", module_name="100_fp8_quant",
       function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", config=BITS_8, left=jnp.float8_e4m3fn)
 @case("tokamax_ragged_100_f8_permuted", RAGGED, "sm100, f8 by i4 weights in another order", module_name="100_fp8_quant",
-      function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", config=BITS_8, left=jnp.float8_e4m3fn, is_permuted=True)
+      function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", config=BITS_8, left=jnp.float8_e4m3fn,
+      is_permuted=True)
 @case("tokamax_ragged_100_f8_pairs", RAGGED, "sm100, f8 by i4 weights, pairs of CTAs", module_name="100_fp8_quant",
       function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", config={**BITS_8, "collective": True},
       left=jnp.float8_e4m3fn)
-@case("tokamax_ragged_100_f8_to_f8", RAGGED, "sm100, f8 by i4 weights, results of 8 bits with scales", module_name="100_fp8_quant",
-      function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", left=jnp.float8_e4m3fn, tolerance=160.0,
+@case("tokamax_ragged_100_f8_to_f8", RAGGED, "sm100, f8 by i4 weights, results of 8 bits with scales",
+      module_name="100_fp8_quant", function_name="ragged_dot_gpu_fp8_quant_blackwell_kernel", left=jnp.float8_e4m3fn,
+      tolerance=160.0,
       config={**BITS_8, "epilogue_quant_qtype": jnp.float8_e4m3fn, "epilogue_quant_subchannel_size": 128})
-def make_quantised(module_name, function_name, config=None, weights=jnp.int4, left=None, is_permuted=False, tolerance=0.0):
+def make_quantised(module_name, function_name, config=None, weights=jnp.int4, left=None, is_permuted=False,
+                   tolerance=0.0):
     """Weights of 4 or 8 bits with a scale for each column and 128 rows; the other side as it is, or of 8 bits too."""
     import qwix
     module = importlib.import_module(PATH + module_name)
@@ -141,11 +145,11 @@ def _draw_scales(rng, shape, left):
 @case("tokamax_gated_90_rows", GATED, "sm90, bf16, warpgroups along M", arch=90, wg_dimension=0)
 @case("tokamax_gated_90_cluster", GATED, "sm90, bf16, clusters along M", arch=90, cluster_size_m=2)
 @case("tokamax_gated_100", GATED, "sm100, bf16", arch=100, tile_m=128)
-@case("tokamax_gated_100_pairs", GATED, "sm100, bf16, pairs of CTAs", refused="Expected source shape", arch=100, tile_m=128,
-      tile_n=128, cluster_size_m=2)
+@case("tokamax_gated_100_pairs", GATED, "sm100, bf16, pairs of CTAs", refused="Expected source shape", arch=100,
+      tile_m=128, tile_n=128, cluster_size_m=2)
 def make_gated(arch, **given):
-    """One product through relu times another. In pairs it does not trace: JAX asks for another box of the part that a CTA
-    of a pair brings."""
+    """One product through relu times another. In pairs it does not trace: JAX asks for another box of the part that a
+    CTA of a pair brings."""
     from tokamax._src.ops.gated_linear_unit import pallas_mosaic_gpu_common as common
     module = importlib.import_module(f"tokamax._src.ops.gated_linear_unit.pallas_mosaic_gpu_kernel_sm{arch}")
     rng = np.random.default_rng(4)
@@ -159,5 +163,5 @@ def make_gated(arch, **given):
             gate, other = (array.astype(jnp.bfloat16).astype(np.float32) for array in (gate, other))
         return [(np.maximum(gate, 0) * other).astype(jnp.bfloat16)]
 
-    return Prepared(jax.jit(lambda x, w: module.gated_linear_unit(x, w, activation=jax.nn.relu, config=config)), (x, weights),
-                    reference, gpu=GPUS[str(arch)[0]])
+    return Prepared(jax.jit(lambda x, w: module.gated_linear_unit(x, w, activation=jax.nn.relu, config=config)),
+                    (x, weights), reference, gpu=GPUS[str(arch)[0]])

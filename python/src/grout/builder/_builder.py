@@ -24,7 +24,7 @@ def _make_slice(start, size):
     return ffi.new("grout_build_index *", {"kind": lib.GROUT_INDEX_SLICE, "start": start, "size": size})[0]
 
 
-def _names(names) -> typing.Tuple[object, list]:
+def _names(names) -> tuple[object, list]:
     """An array of C strings, and what it points to."""
     keep = [ffi.new("char[]", read_text("a name", name)) for name in names]
     return ffi.new("char *[]", keep), keep
@@ -33,7 +33,7 @@ def _names(names) -> typing.Tuple[object, list]:
 class _KernelRegion:
     """The body of a kernel, from its 'with' on."""
 
-    def __init__(self, builder: "Builder", name: str, axes, attrs):
+    def __init__(self, builder: Builder, name: str, axes, attrs):
         self._builder, self._name, self._axes, self._attrs = builder, name, axes, attrs
 
     def __enter__(self) -> None:
@@ -89,12 +89,12 @@ class Builder(Operations):
         self._pointer = ffi.gc(pointer, lib.grout_builder_free)
         self._places = Places(self._pointer)
         self._checks = checks
-        self._waiting: typing.Optional[Branch] = None  # for its else
+        self._waiting: Branch | None = None  # for its else
         self._types = None  # the module as inferred last
         self._is_stale = True
-        self._error: typing.Optional[KernelError] = None
-        self._explicit: typing.Dict[int, bool] = {}  # by value of a barrier
-        self._axis_names: typing.List[typing.Tuple[str, str]] = []
+        self._error: KernelError | None = None
+        self._explicit: dict[int, bool] = {}  # by value of a barrier
+        self._axis_names: list[tuple[str, str]] = []
         lib.grout_builder_surface(self._pointer, getattr(lib, f"GROUT_SURFACE_{surface.upper()}"))
         lib.grout_builder_inline(self._pointer, True)
 
@@ -242,8 +242,8 @@ class Builder(Operations):
     def at(self, *frames) -> typing.Iterator[None]:
         """with b.at(("model.py", 12), ("train.py", 40)): what is built comes from there, the innermost frame first.
 
-        A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes, and whether it is made inside
-        of what the line calls. For importers, which know the places of what they translate.
+        A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes, and whether it is made
+        inside of what the line calls. For importers, which know the places of what they translate.
         """
         before, self._places.given = self._places.given, tuple(Frame(*frame) for frame in frames)
         try:
@@ -278,10 +278,11 @@ class Builder(Operations):
         self._judge(asks=False)
         return made
 
-    def require(self, condition, text: typing.Optional[str] = None) -> None:
+    def require(self, condition, text: str | None = None) -> None:
         """require condition, "text"."""
         self._enter()
-        lib.grout_build_require(self._pointer, self._expr(condition), ffi.NULL if text is None else read_text("text", text))
+        lib.grout_build_require(self._pointer, self._expr(condition),
+                                ffi.NULL if text is None else read_text("text", text))
         self._judge(asks=False)
 
     def launch(self, kernel: str, *arguments: str, dependent: bool = False) -> None:
@@ -317,9 +318,9 @@ class Builder(Operations):
 
     # ---- kernels and what they declare ------------------------------------------------------------------------------
 
-    def kernel(self, name: str, grid=None, cluster=None, threads=None, cluster_exit: typing.Optional[str] = None,
-               auto_fence: typing.Optional[bool] = None, partition_warps: typing.Sequence[int] = (),
-               arch: typing.Optional[str] = None) -> _KernelRegion:
+    def kernel(self, name: str, grid=None, cluster=None, threads=None, cluster_exit: str | None = None,
+               auto_fence: bool | None = None, partition_warps: typing.Sequence[int] = (),
+               arch: str | None = None) -> _KernelRegion:
         """with b.kernel("k", grid={"x": 4}, threads={"wg": 2}): the body. Axes are by name and in their order."""
         if isinstance(threads, (int, Expr)):
             threads = {"wg": threads}
@@ -412,8 +413,8 @@ class Builder(Operations):
 
     # ---- operations -------------------------------------------------------------------------------------------------
 
-    def op(self, text: str, *operands, dtype: typing.Optional[str] = None, shape=None,
-           name: typing.Optional[str] = None, **attrs):
+    def op(self, text: str, *operands, dtype: str | None = None, shape=None,
+           name: str | None = None, **attrs):
         """The operation of this name ('grout ops'), with its operands and attributes; its result, if it has one."""
         if text not in TABLE:
             raise ValueError(f"there is no operation '{text}' without regions")
@@ -431,8 +432,8 @@ class Builder(Operations):
 
     # ---- regions ----------------------------------------------------------------------------------------------------
 
-    def for_(self, *bounds, carry: typing.Optional[typing.Mapping[str, object]] = None,
-             name: typing.Optional[str] = None, unroll=None) -> Loop:
+    def for_(self, *bounds, carry: typing.Mapping[str, object] | None = None,
+             name: str | None = None, unroll=None) -> Loop:
         """with b.for_(n) as i, or for_(low, high, step=1). carry: first values by name."""
         low, high, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
         return Loop(self, (low, high, step), carry, name, unroll)
@@ -449,7 +450,7 @@ class Builder(Operations):
         """with b.scoped({"xs": smem("f32", 64)}) as xs: objects that end with the body."""
         return Scope(self, objects, collective)
 
-    def warp_map(self, name: typing.Optional[str] = None) -> WarpMap:
+    def warp_map(self, name: str | None = None) -> WarpMap:
         """with b.warp_map() as warp: each warp by itself."""
         return WarpMap(self, name)
 

@@ -18,7 +18,7 @@ class Operation(typing.NamedTuple):
     syntax: str
     doc: str
     letters: str
-    attrs: typing.Dict[str, int]  # by name, the number of its bit
+    attrs: dict[str, int]  # by name, the number of its bit
     is_typed: bool
     has_result: bool
 
@@ -41,7 +41,7 @@ def _is_plain(opcode: int) -> bool:
 
 
 # By mnemonic. Those with regions, and what declares objects, are methods of Builder with arguments of their own.
-TABLE: typing.Dict[str, Operation] = {operation.text: operation for operation in
+TABLE: dict[str, Operation] = {operation.text: operation for operation in
                                       map(_read, filter(_is_plain, range(1, lib.GROUT_OP_COUNT)))}
 
 
@@ -70,8 +70,8 @@ class Operations:
     keywords: a flag is True, a set of axes a tuple of names, a choice its word. name= names the result.
     """
 
-    def op(self, text: str, *operands, dtype: typing.Optional[str] = None, shape=None,
-           name: typing.Optional[str] = None, **attrs):
+    def op(self, text: str, *operands, dtype: str | None = None, shape=None,
+           name: str | None = None, **attrs):
         """The operation of this name."""
         raise NotImplementedError
 
@@ -109,8 +109,8 @@ class Arguments:
         self._add_attrs(attrs)
 
     def _add_attrs(self, attrs) -> None:
-        choices: typing.List[int] = []
-        numbers: typing.Dict[int, int] = {}
+        choices: list[int] = []
+        numbers: dict[int, int] = {}
         for name, value in attrs.items():
             if name not in self.operation.attrs:
                 known = ", ".join(self.operation.attrs) or "none"
@@ -152,7 +152,7 @@ class Arguments:
 
 
 @functools.lru_cache(None)
-def _list_choices(attr: int) -> typing.Dict[str, int]:
+def _list_choices(attr: int) -> dict[str, int]:
     """The words of an attribute, in order, and their numbers."""
     infos = {number: lib.grout_choice_get_info(number) for number in range(1, lib.GROUT_CHOICE_COUNT)}
     return {text_of(info.text): number for number, info in infos.items() if info.attr == attr}

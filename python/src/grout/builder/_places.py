@@ -54,10 +54,10 @@ class Places:
 
     def __init__(self, builder):
         self._builder = builder
-        self._known: typing.Dict[tuple, int] = {}
-        self.sources: typing.Dict[str, bytes] = {}  # by file
-        self.given: typing.Tuple[Frame, ...] = ()  # in the place of those of the stack
-        self._last: typing.Optional[typing.Tuple[Frame, ...]] = None
+        self._known: dict[tuple, int] = {}
+        self.sources: dict[str, bytes] = {}  # by file
+        self.given: tuple[Frame, ...] = ()  # in the place of those of the stack
+        self._last: tuple[Frame, ...] | None = None
         self._base = sys.maxsize  # frames that are less deep are not shown
         self.reach_here()
 
@@ -68,12 +68,12 @@ class Places:
             depth, frame = depth - 1, frame.f_back
         self._base = min(self._base, depth)
 
-    def _list_frames(self) -> typing.Tuple[Frame, ...]:
+    def _list_frames(self) -> tuple[Frame, ...]:
         """The innermost first."""
         if self.given:
             return self.given
         depth = count_frames()
-        found: typing.List[Frame] = []
+        found: list[Frame] = []
         frame = sys._getframe(0)
         while frame is not None and len(found) < FRAMES_MAX and (depth >= self._base or not found):
             if not frame.f_code.co_filename.startswith(PACKAGE):

@@ -16,7 +16,7 @@ class Region:
         self._builder = builder
         self._yields: tuple = ()
         self._result_count = 0
-        self._results: typing.Optional[typing.Tuple[Value, ...]] = None
+        self._results: tuple[Value, ...] | None = None
 
     def _begin(self):
         raise NotImplementedError
@@ -50,7 +50,7 @@ class Region:
         self._yields = values
 
     @property
-    def results(self) -> typing.Tuple[Value, ...]:
+    def results(self) -> tuple[Value, ...]:
         """What it yields, once it is closed."""
         if self._results is None:
             raise RuntimeError("the region is not closed")
@@ -67,7 +67,7 @@ class _Carrying(Region):
         inits = [self._builder._operand(value) for value in self._carry.values()]
         return len(names), ffi.new("char *[]", names), ffi.new("grout_operand[]", inits), names
 
-    def _get_carries(self) -> typing.Tuple[Value, ...]:
+    def _get_carries(self) -> tuple[Value, ...]:
         return tuple(Value(self._builder, lib.grout_build_carry(self._builder._pointer, i))
                      for i in range(len(self._carry)))
 
@@ -127,14 +127,14 @@ class Branch(Region):
         super()._end()
 
     @property
-    def results(self) -> typing.Tuple[Value, ...]:
+    def results(self) -> tuple[Value, ...]:
         """What its bodies yield, once it is closed."""
         if self._builder._waiting is self:
             self._builder._enter()
             self._builder._judge()
         return super().results
 
-    def else_(self) -> "Else":
+    def else_(self) -> Else:
         """with branch.else_(): right behind the body of the if."""
         return Else(self)
 
@@ -177,7 +177,7 @@ class Scope(Region):
         values = ffi.new("grout_value_id[]", max(len(made), 1))
         lib.grout_build_scoped(builder._pointer, self._collective, len(made), ffi.new("char *[]", names),
                                ffi.new("grout_build_object[]", [object_[0] for object_ in made]), values)
-        refs: typing.List[Ref] = [builder._make_ref(value, object_)
+        refs: list[Ref] = [builder._make_ref(value, object_)
                                   for value, object_ in zip(values, self._objects.values())]
         return refs[0] if len(refs) == 1 else tuple(refs)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import typing
 
 from .._arrays import dtype_text
 from .._library import ffi, lib
@@ -86,16 +85,16 @@ class Value(_Operand):
         self.builder, self.id = builder, number
 
     @property
-    def dtype(self) -> typing.Optional[str]:
+    def dtype(self) -> str | None:
         """'f32'; None: not known yet."""
         return self.builder._type_of(self.id)[1]
 
     @property
-    def shape(self) -> typing.Optional[typing.Tuple[int, ...]]:
+    def shape(self) -> tuple[int, ...] | None:
         """With the consts at their default values; () of a scalar. None: not known yet."""
         return self.builder._type_of(self.id)[2]
 
-    def __getitem__(self, indices) -> "Value":
+    def __getitem__(self, indices) -> Value:
         """A slice of an array in registers."""
         part = self.builder._index(value_operand(self.id), indices)
         return self.builder.op("slice", Ref(self.builder, part, self.id))
@@ -167,35 +166,35 @@ class Ref:
         """Into all of it."""
         self[...] = value
 
-    def transpose(self, *permutation: int) -> "Ref":
+    def transpose(self, *permutation: int) -> Ref:
         """Its dimensions in another order; without numbers the reverse of theirs."""
         dims = permutation or tuple(reversed(range(len(self.shape or ()))))
         return Ref(self.builder, self.builder._change_ref("transpose", self.operand, len(dims),
                                                           ffi.new("uint32_t[]", dims)), self.base)
 
-    def cluster(self, *place) -> "Ref":
+    def cluster(self, *place) -> Ref:
         """The same in the CTA at this place of the cluster."""
         operands = ffi.new("grout_operand[]", [self.builder._operand(index) for index in place])
         return type(self)(self.builder, self.builder._change_ref("cluster_ref", self.operand, len(place), operands),
                           self.base)
 
-    def bitcast(self, dtype: str) -> "Ref":
+    def bitcast(self, dtype: str) -> Ref:
         """Its bytes as elements of another type."""
         return Ref(self.builder, self.builder._change_ref("bitcast_ref", self.operand, self.builder._dtype(dtype)),
                    self.base)
 
-    def reshape(self, *dims) -> "Ref":
+    def reshape(self, *dims) -> Ref:
         """Its elements with other dimensions."""
         return Ref(self.builder, self.builder._change_ref("reshape_ref", self.operand, len(dims),
                                                           self.builder._exprs(dims)), self.base)
 
     @property
-    def dtype(self) -> typing.Optional[str]:
+    def dtype(self) -> str | None:
         """'f32'; None of what has no elements, or where it is not known yet."""
         return self.builder._ref_type(self)[0]
 
     @property
-    def shape(self) -> typing.Optional[typing.Tuple[int, ...]]:
+    def shape(self) -> tuple[int, ...] | None:
         """With the consts at their default values. None: not known yet."""
         return self.builder._ref_type(self)[1]
 
@@ -208,14 +207,14 @@ class Barrier(Ref):
 
     __slots__ = ("is_explicit",)
 
-    def __init__(self, builder, operand, base: int, is_explicit: typing.Optional[bool] = None):
+    def __init__(self, builder, operand, base: int, is_explicit: bool | None = None):
         super().__init__(builder, operand, base)
         self.is_explicit = builder._explicit.get(base, False) if is_explicit is None else is_explicit
 
     def _op(self, name: str, *operands, **attrs):
         return self.builder.op(("mbarrier_" if self.is_explicit else "barrier_") + name, self, *operands, **attrs)
 
-    def __getitem__(self, indices) -> "Barrier":
+    def __getitem__(self, indices) -> Barrier:
         return self._slice(indices)
 
     def init(self, count) -> None:
@@ -246,16 +245,16 @@ class Object:
     kind: str
     space: str = ""
     dtype: str = ""
-    dims: typing.Tuple[object, ...] = ()
-    tile: typing.Tuple[object, ...] = ()
+    dims: tuple[object, ...] = ()
+    tile: tuple[object, ...] = ()
     infers_tile: bool = False
     swizzle: object = None
-    transpose: typing.Tuple[object, ...] = ()
-    layout: typing.Optional[str] = None
-    alias: typing.Optional[Ref] = None
+    transpose: tuple[object, ...] = ()
+    layout: str | None = None
+    alias: Ref | None = None
     alias_start: object = None
     arrivals: object = None
-    cluster: typing.Tuple[typing.Tuple[str, ...], ...] = ()
+    cluster: tuple[tuple[str, ...], ...] = ()
     is_global: bool = False
     orders_tensor_core: bool = False
     is_packed: bool = False
@@ -267,8 +266,8 @@ class Object:
     is_split_scales: bool = False
 
 
-def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: typing.Optional[str] = None,
-         alias: typing.Optional[Ref] = None, alias_start=None, padded: bool = False) -> Object:
+def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: str | None = None,
+         alias: Ref | None = None, alias_start=None, padded: bool = False) -> Object:
     """An array in shared memory. tile: its dimensions, or 'infer'. padded: TMA makes it of a packed parameter."""
     infers = tile == "infer"
     return Object("ARRAY", "SMEM", dtype, dims, () if infers else tuple(tile), infers, swizzle, tuple(transpose),
@@ -281,7 +280,7 @@ def acc(dtype: str, *dims) -> Object:
 
 
 def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, split_scales: bool = False,
-         metadata: bool = False, collective: bool = False, alias: typing.Optional[Ref] = None, alias_start=None) -> Object:
+         metadata: bool = False, collective: bool = False, alias: Ref | None = None, alias_start=None) -> Object:
     """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits; scales: of blocks of
     the operands of tcgen05_mma_scaled; split_scales: those of b for a pair with 64 rows in each CTA; metadata: which
     elements the a of a tcgen05_mma_sp keeps. collective: both CTAs of a pair have it. alias: another array in tensor
@@ -318,7 +317,7 @@ def value_operand(value: int):
     return ffi.new("grout_operand *", {"kind": lib.GROUT_OPERAND_VALUE, "id": value})[0]
 
 
-def read_type(type_) -> typing.Tuple[str, typing.Optional[str], typing.Optional[typing.Tuple[int, ...]]]:
+def read_type(type_) -> tuple[str, str | None, tuple[int, ...] | None]:
     """Kind, element type and dimensions of a grout_type."""
     kind = ffi.typeof("grout_type_kind").elements[type_.kind][len("GROUT_TYPE_"):].lower()
     if kind == "none":

@@ -6,13 +6,24 @@
 
 needs jax and absl-py: pip install 'grout-gpu[pallas]'.
 """
+from . import (  # noqa: F401  (they fill the table of rules)
+    _array_rules,
+    _control,
+    _dynamic,
+    _inline,
+    _launch,
+    _matrices,
+    _memory,
+    _objects,
+    _semaphores,
+    _tensor_core,
+    _tmem,
+)
 from ._api import PallasReport, check, dump, emit, import_kernels, interpret, run
 from ._errors import UnsupportedError
 from ._importer import Imported
 from ._inline import register_inline
 from ._session import Call, Session
-
-from . import _array_rules, _control, _dynamic, _inline, _launch, _matrices, _memory, _objects, _semaphores, _tensor_core, _tmem  # noqa: F401  (they fill the table of rules)
 
 __all__ = ["Call", "Imported", "PallasReport", "Session", "UnsupportedError", "check", "dump", "emit",
            "import_kernels", "interpret", "register_inline", "run"]

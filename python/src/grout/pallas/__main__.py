@@ -61,8 +61,9 @@ def _load(target: str) -> typing.Callable:
 
 
 def _dtype(word: str):
-    import jax.numpy as jnp  # pylint: disable=import-outside-toplevel
-    from .. import _arrays  # pylint: disable=import-outside-toplevel
+    import jax.numpy as jnp
+
+    from .. import _arrays
     name = _arrays.NAMES.get(word, (word,))[0]
     try:
         return jnp.dtype(name)
@@ -83,7 +84,7 @@ def _load_array(path: str) -> numpy.ndarray:
 
 def _argument(text: str, with_values: bool, seed: int):
     """An array, its shape and type alone, or a number."""
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     match = TYPE.match(text)
     if match:
         shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
@@ -116,24 +117,26 @@ def _parse(arguments):
     parser.add_argument("arguments", metavar="ARGUMENT", nargs="*")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
     parser.add_argument("--sms", type=int, metavar="N", help="the number of SMs for kernels that ask the device (132)")
-    parser.add_argument("--gpu", choices=("a100", "h100", "b200"), help="what the device says it is to kernels that ask")
+    parser.add_argument("--gpu", choices=("a100", "h100", "b200"),
+                        help="what the device says it is to kernels that ask")
     parser.add_argument("--wgmma", choices=("lowered", "documented"), default="lowered",
-                        help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is documented")
+                        help="plgpu.wgmma waits for nothing, as JAX lowers it, or for those before, as it is "
+                        "documented")
     parser.add_argument("--severity", action="append", default=[], metavar="CODE=LEVEL",
                         help="check: make a finding an error or a warning; repeatable")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the numbers that check makes")
     return parser.parse_intermixed_args(arguments)
 
 
-def _read_severity(words: typing.Sequence[str]) -> typing.Dict[str, str]:
-    from .._severity import parse_levels  # pylint: disable=import-outside-toplevel
+def _read_severity(words: typing.Sequence[str]) -> dict[str, str]:
+    from .._severity import parse_levels
     try:
         return parse_levels(words, "--severity")
     except ValueError as error:
         raise Mistake(str(error)) from None
 
 
-def _write(text: str, output: typing.Optional[str]) -> None:
+def _write(text: str, output: str | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
@@ -143,7 +146,7 @@ def _write(text: str, output: typing.Optional[str]) -> None:
         raise Mistake(str(error)) from error
 
 
-def main(arguments: typing.Optional[typing.Sequence[str]] = None) -> int:
+def main(arguments: typing.Sequence[str] | None = None) -> int:
     """The command; 0: done or clean, 1: findings, 2: it cannot be done, 3: the checker did not see all."""
     parsed = _parse(arguments)
     try:
@@ -157,8 +160,8 @@ def main(arguments: typing.Optional[typing.Sequence[str]] = None) -> int:
 
 def _run(parsed) -> int:
     try:
-        from . import check, dump, emit  # pylint: disable=import-outside-toplevel
-        from ._errors import UnsupportedError  # pylint: disable=import-outside-toplevel
+        from . import check, dump, emit
+        from ._errors import UnsupportedError
     except ImportError as error:
         print(error, file=sys.stderr)
         return 2

@@ -18,7 +18,7 @@ ORDER = ("clean", "warning", "incomplete", "error")
 
 
 @contextlib.contextmanager
-def _session(session: Session, sms: typing.Optional[int], gpu: typing.Optional[str]) -> typing.Iterator[Session]:
+def _session(session: Session, sms: int | None, gpu: str | None) -> typing.Iterator[Session]:
     with pretend(sms, gpu):
         before = enter(session)
         try:
@@ -28,19 +28,19 @@ def _session(session: Session, sms: typing.Optional[int], gpu: typing.Optional[s
 
 
 @contextlib.contextmanager
-def interpret(check: bool = False, wgmma: str = "lowered", sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None,
-              on_report: typing.Optional[typing.Callable[[Report], object]] = None, **options) -> typing.Iterator[Session]:
+def interpret(check: bool = False, wgmma: str = "lowered", sms: int | None = None, gpu: str | None = None,
+              on_report: typing.Callable[[Report], object] | None = None, **options) -> typing.Iterator[Session]:
     """with grout.pallas.interpret(): every Pallas kernel for Mosaic GPU that JAX runs in it runs on grout.
 
     check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
     for nothing, as JAX lowers it) or 'documented' (it waits for the ones before). sms: how many SMs a kernel that asks
-    is told of; None: what the device says, or 132. gpu: 'a100', 'h100' or 'b200', which devices say they are in it, to all
-    but JAX itself: for kernels and tests that ask. on_report: called with each report; what it raises is an error of the
-    kernel's call. Other options are those of Kernel.check or Kernel.run, such as
+    is told of; None: what the device says, or 132. gpu: 'a100', 'h100' or 'b200', which devices say they are in it, to
+    all but JAX itself: for kernels and tests that ask. on_report: called with each report; what it raises is an error
+    of the kernel's call. Other options are those of Kernel.check or Kernel.run, such as
     seed= or timeout=.
 
-    With check, a kernel whose interpret= has detect_races=True and on_race='raise' (JAX 0.12) raises where its report has an
-    error, as JAX' interpreter does.
+    With check, a kernel whose interpret= has detect_races=True and on_race='raise' (JAX 0.12) raises where its report
+    has an error, as JAX' interpreter does.
 
     Functions that JAX compiles in it are not used outside of it.
     """
@@ -61,7 +61,7 @@ class PallasReport:
         self.result = result
 
     @property
-    def reports(self) -> typing.List[Report]:
+    def reports(self) -> list[Report]:
         """One a call."""
         return [call.report for call in self.calls if call.report is not None]
 
@@ -78,12 +78,12 @@ class PallasReport:
                    default="clean")
 
     @property
-    def gaps(self) -> typing.List[str]:
+    def gaps(self) -> list[str]:
         """What the checker does not see of the kernels: with any of these the verdict is never 'clean'."""
         return list(dict.fromkeys(gap for call in self.calls for gap in call.imported.gaps))
 
     @property
-    def notes(self) -> typing.Dict[str, int]:
+    def notes(self) -> dict[str, int]:
         """What the importer has to say of the kernels."""
         return {note: count for call in self.calls for note, count in call.imported.notes.items()}
 
@@ -93,7 +93,7 @@ class PallasReport:
         notes = "".join(f"\n{line}" for line in self._list_notes())
         return "\n\n".join(map(str, self.reports)) + notes
 
-    def _list_notes(self) -> typing.List[str]:
+    def _list_notes(self) -> list[str]:
         return [f"incomplete: {visible(gap)}" for gap in self.gaps] + [f"note: {visible(note)}" for note in self.notes]
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class PallasReport:
 
 
 def _call(session: Session, sms, gpu, function, arguments, keywords):
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     with _session(session, sms, gpu):
         try:
             return jax.block_until_ready(function(*arguments, **keywords))
@@ -125,8 +125,8 @@ def _call(session: Session, sms, gpu, function, arguments, keywords):
             raise cause from None
 
 
-def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None,
-          on_report: typing.Optional[typing.Callable[[Report], object]] = None,
+def check(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None, gpu: str | None = None,
+          on_report: typing.Callable[[Report], object] | None = None,
           **options) -> typing.Callable[..., PallasReport]:
     """check(f)(x, y): calls f(x, y), with its Pallas kernels under the race checker; the report says what is wrong.
 
@@ -140,8 +140,8 @@ def check(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Opti
     return checked
 
 
-def run(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-        gpu: typing.Optional[str] = None, **options) -> typing.Callable:
+def run(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None,
+        gpu: str | None = None, **options) -> typing.Callable:
     """run(f)(x, y): what f(x, y) returns, with its Pallas kernels run on the CPU, without the checker."""
     @functools.wraps(function, updated=())
     def ran(*arguments, **keywords):
@@ -150,14 +150,14 @@ def run(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Option
 
 
 def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
-                   sms: typing.Optional[int] = None, gpu: typing.Optional[str] = None) -> typing.Callable[..., typing.List[Imported]]:
+                   sms: int | None = None, gpu: str | None = None) -> typing.Callable[..., list[Imported]]:
     """import_kernels(f)(x, y): the Pallas kernels that f(x, y) would call; arguments may be ShapeDtypeStructs.
 
     Nothing is run. Each has .kernel, a grout.Kernel, .text and .notes.
     """
     @functools.wraps(function, updated=())
-    def imported(*arguments, **keywords) -> typing.List[Imported]:
-        import jax  # pylint: disable=import-outside-toplevel
+    def imported(*arguments, **keywords) -> list[Imported]:
+        import jax
         session = Session(False, {}, Options(wgmma), True)
         with _session(session, sms, gpu):
             jax.jit(lambda *given: function(*given, **keywords)).lower(*arguments)
@@ -173,8 +173,8 @@ def dump(function: typing.Callable, **options) -> typing.Callable[..., str]:
     return dumped
 
 
-def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: typing.Optional[int] = None,
-         gpu: typing.Optional[str] = None, **options) -> typing.Callable[..., list]:
+def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None,
+         gpu: str | None = None, **options) -> typing.Callable[..., list]:
     """emit(f)(x, y): the kernels as CUDA, as Kernel.emit gives it: one a kernel. Options are those of Kernel.emit."""
     @functools.wraps(function, updated=())
     def emitted(*arguments, **keywords) -> list:

@@ -15,8 +15,8 @@ BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "rem", 
           "atan2": "atan2", "pow": "pow", "nextafter": ""}
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY = {"neg": "neg", "sign": "sign", "abs": "abs", "not": "not", "floor": "floor", "ceil": "ceil", "sqrt": "sqrt",
-         "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
-         "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
+         "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
+         "cos": "cos", "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
          "clz": "clz", "population_count": "popcount"}
 WIDER = {"i4": "i8", "u4": "u8"}  # what elements that memory holds and nothing computes with are computed in
 APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "logistic")
@@ -28,7 +28,7 @@ def _divide(a, b):
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-FOLD: typing.Dict[str, typing.Callable] = {
+FOLD: dict[str, typing.Callable] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "max": max, "min": min,
     "div": _divide, "rem": lambda a, b: a - b * _divide(a, b), "and": lambda a, b: a & b, "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
@@ -44,7 +44,7 @@ def _wrap(value, dtype: str):
     return value - (1 << bits) if dtype[0] == "i" and value >> (bits - 1) else value
 
 
-def _fold(name: str, a: Val, b: Val, dtype: str) -> typing.Optional[Val]:
+def _fold(name: str, a: Val, b: Val, dtype: str) -> Val | None:
     """The result, where it is known now: of two constants, or of a neutral one."""
     if a.is_const and b.is_const and name in FOLD and not is_float(a.dtype):
         if name in ("div", "rem") and not b.const:
@@ -141,7 +141,7 @@ def unary(importer, name: str, a: Val) -> Val:
     return importer.op(UNARY[name], dtype, a.shape, operand, **attributes)
 
 
-def _fold_unary(name: str, a: Val) -> typing.Optional[Val]:
+def _fold_unary(name: str, a: Val) -> Val | None:
     if not a.is_const or is_float(a.dtype):
         return None
     folds = {"neg": lambda x: -x, "sign": lambda x: (x > 0) - (x < 0), "abs": abs,
@@ -244,7 +244,7 @@ def cast(importer, a: Val, dtype: str) -> Val:
 
 def numpy_dtype(dtype: str):
     """What NumPy has for an element type."""
-    import ml_dtypes  # pylint: disable=import-outside-toplevel
+    import ml_dtypes
     name = _arrays.NAMES[dtype][0]
     return numpy.dtype(getattr(ml_dtypes, name, None) or name)
 

@@ -48,7 +48,7 @@ def reshape(importer, a: Val, shape) -> Val:
 def _part(importer, a: Val, indices):
     """A box of an array in registers, as 'slice' takes it."""
     builder = importer.builder
-    from ..builder._values import Ref, value_operand  # pylint: disable=import-outside-toplevel
+    from ..builder._values import Ref, value_operand
     operand = builder._index(value_operand(a.built.id), tuple(indices))
     return Ref(builder, operand, a.built.id)
 

@@ -82,7 +82,7 @@ def import_num_programs(importer, equation):
 @rule("jaxpr_call")
 def import_jaxpr_call(importer, equation, *operands):
     """The body of a pallas_call in its pipeline: references that are parts, and the indices of its grid."""
-    from ._views import apply  # pylint: disable=import-outside-toplevel
+    from ._views import apply
     params = equation.params
     rest, references = list(operands), []
     for tree in params["ref_treedefs"]:
@@ -280,7 +280,8 @@ def _count_without(importer, init, counter: int, fixed: int, turn, is_counted: b
 
 
 def _find_counter(cond, body, body_count: int, cond_consts, init):
-    """Of a loop 'while i < n' with i going up: its carry i, the bound, and the carry that the bound is, if it is one."""
+    """Of a loop 'while i < n' with i going up: its carry i, the bound, and the carry that the bound is, if it is
+    one."""
     if len(cond.eqns) != 1 or cond.eqns[0].primitive.name != "lt":
         return None
     left, right = cond.eqns[0].invars

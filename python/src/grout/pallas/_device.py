@@ -14,7 +14,7 @@ from . import _jax
 
 _LOCK = threading.Lock()
 _HERE = threading.local()  # answers: those of the sessions of this thread, the innermost last
-_undo: typing.List[typing.Callable] = []
+_undo: list[typing.Callable] = []
 _sessions = 0  # of all threads
 
 
@@ -28,21 +28,23 @@ class Gpu:
     shared_memory_per_block_optin: int  # bytes
 
 
-GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB", 163 << 10), "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3", 227 << 10),
-        "b200": Gpu(148, "10.0", "NVIDIA B200", 227 << 10)}
+GPUS = {"a100": Gpu(108, "8.0", "NVIDIA A100-SXM4-80GB", 163 << 10),
+        "h100": Gpu(132, "9.0", "NVIDIA H100 80GB HBM3", 227 << 10), "b200": Gpu(148, "10.0", "NVIDIA B200", 227 << 10)}
 PLATFORM = "gpu"
 _NAMES = ("gpu", "cuda")  # that JAX has for backends of this platform
-# What a device that knows nothing of it says in a session that names no GPU: kernels ask for these to choose their grid.
-_DEFAULTS = {name: getattr(GPUS["h100"], name) for name in ("core_count", "compute_capability", "shared_memory_per_block_optin")}
+# What a device that knows nothing of it says in a session that names no GPU: kernels ask for these to choose their
+# grid.
+_DEFAULTS = {name: getattr(GPUS["h100"], name)
+             for name in ("core_count", "compute_capability", "shared_memory_per_block_optin")}
 
 
 @contextlib.contextmanager
-def pretend(sms: typing.Optional[int], gpu: typing.Optional[str] = None) -> typing.Iterator[None]:
+def pretend(sms: int | None, gpu: str | None = None) -> typing.Iterator[None]:
     """In the body devices say, for this thread, that they have so many SMs; None: as many as they know of, or 132.
 
     gpu: a name of GPUS, which devices then say they are: to everybody but JAX itself, which compiles for what is there.
     """
-    global _sessions  # pylint: disable=global-statement
+    global _sessions
     answers = _list_answers(sms, gpu)
     with _LOCK:
         if _sessions == 0:
@@ -63,7 +65,7 @@ def pretend(sms: typing.Optional[int], gpu: typing.Optional[str] = None) -> typi
                 _undo.pop()()
 
 
-def _list_answers(sms: typing.Optional[int], gpu: typing.Optional[str]) -> typing.Dict[str, object]:
+def _list_answers(sms: int | None, gpu: str | None) -> dict[str, object]:
     if gpu is not None and gpu not in GPUS:
         raise ValueError(f"gpu={gpu!r}: it is one of {', '.join(map(repr, GPUS))}")
     answers = {} if gpu is None else {**dataclasses.asdict(GPUS[gpu]), "platform": PLATFORM}
@@ -93,7 +95,7 @@ def _change(holder, name: str, value) -> None:
 # ---- devices --------------------------------------------------------------------------------------------------------
 
 def _answer_devices() -> None:
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     device = jax.devices()[0]
     for name in (*(field.name for field in dataclasses.fields(Gpu)), "platform"):
         _answer_device(device, name)
@@ -165,7 +167,7 @@ class _Bridge:
 
 def _answer_backends() -> None:
     """The functions of JAX that users ask for platforms. JAX itself does not go by them."""
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     if not getattr(jax.default_backend, "is_groutss", False):
         _change(jax, "default_backend", _wrap_default_backend(jax.default_backend))
         for name in ("devices", "local_devices", "device_count", "local_device_count"):

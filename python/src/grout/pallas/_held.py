@@ -22,7 +22,7 @@ class Held:
     """The semaphores of a session."""
 
     def __init__(self):
-        self._units: typing.Dict[int, numpy.ndarray] = {}
+        self._units: dict[int, numpy.ndarray] = {}
         self._lock = threading.Lock()
 
     def make(self, shape: typing.Sequence[int]) -> numpy.ndarray:
@@ -38,8 +38,8 @@ class Held:
         with self._lock:
             units = self._units.get(int(numbers[0])) if numbers.size == 1 else None
         if units is None:
-            raise GroutError("semaphores that were not made in this session: call plgpu.alloc_semaphore inside of it, in the "
-                             "function that JAX compiles")
+            raise GroutError("semaphores that were not made in this session: call plgpu.alloc_semaphore inside of it, "
+                             "in the function that JAX compiles")
         return units
 
     def lower_allocation(self, ctx, node):
@@ -51,8 +51,8 @@ class Held:
 
 
 def order_kernels(primitive, is_ours: typing.Callable[[object], bool]) -> None:
-    """Kernels of semaphores from outside run in the order of the program: no value says so. is_ours(parameters): whether a
-    kernel is read here."""
+    """Kernels of semaphores from outside run in the order of the program: no value says so. is_ours(parameters):
+    whether a kernel is read here."""
     original, original_check = primitive.abstract_eval, core.custom_typechecks.get(primitive)
 
     def add_order(avals, params, effects):

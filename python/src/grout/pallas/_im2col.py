@@ -25,8 +25,8 @@ class Pixels(typing.NamedTuple):
     """What copy_gmem_to_smem_im2col takes. source: the base pixel of the first window, with its channels."""
 
     source: object
-    offsets: typing.List[object]
-    ranges: typing.List[typing.Tuple[int, int]]
+    offsets: list[object]
+    ranges: list[tuple[int, int]]
 
 
 def is_of_windows(transforms) -> bool:
@@ -34,7 +34,7 @@ def is_of_windows(transforms) -> bool:
     return bool(transforms) and _series.Im2ColTransform and isinstance(transforms[0], _series.Im2ColTransform)
 
 
-def _narrow(importer, span: Span, item) -> typing.Union[Span, Val]:
+def _narrow(importer, span: Span, item) -> Span | Val:
     """A part of a slice, or one place in it."""
     if not isinstance(item, indexing.Slice):
         place = to_val(importer, item)
@@ -46,9 +46,9 @@ def _narrow(importer, span: Span, item) -> typing.Union[Span, Val]:
     return Span(importer.arith("add", span.start, to_val(importer, item.start)), item.size)
 
 
-def _select(importer, shape, indexers) -> typing.List[typing.Union[Span, Val]]:
+def _select(importer, shape, indexers) -> list[Span | Val]:
     """What all indexers together take of each dimension."""
-    chosen: typing.List[typing.Union[Span, Val]] = [Span(index(0), size) for size in shape]
+    chosen: list[Span | Val] = [Span(index(0), size) for size in shape]
     for indexer in indexers:
         left = [dim for dim, part in enumerate(chosen) if isinstance(part, Span)]
         for dim, item in zip(left, indexer.indices):
@@ -56,9 +56,9 @@ def _select(importer, shape, indexers) -> typing.List[typing.Union[Span, Val]]:
     return chosen
 
 
-def _find_base(importer, first: Val, counts, lows) -> typing.List[Val]:
+def _find_base(importer, first: Val, counts, lows) -> list[Val]:
     """The image and the base pixel of a window by its number: those of an image are counted row by row."""
-    places: typing.List[Val] = []
+    places: list[Val] = []
     for count, low in zip(reversed(counts), reversed(lows)):
         place = importer.arith("rem", first, index(count))
         places.append(importer.arith("add", place, index(low)))
@@ -75,8 +75,8 @@ def find_pixels(importer, view: View, transforms) -> Pixels:
         total *= count
     rows, *offsets, channels = _select(importer, (total, *windows.window_shape, view.shape[-1]), indexers)
     if not isinstance(rows, Span) or not isinstance(channels, Span) or any(isinstance(part, Span) for part in offsets):
-        raise importer.unsupported("windows are taken as view.at[rows, *place in the window, channels], with slices of rows "
-                                   "and channels and a number for each dimension of the window")
+        raise importer.unsupported("windows are taken as view.at[rows, *place in the window, channels], with slices of "
+                                   "rows and channels and a number for each dimension of the window")
     ranges = [(int(low), int(high)) for low, high in windows.window_start_bounds]
     base = _find_base(importer, rows.start, counts, [low for low, _ in ranges])
     source = view.ref.at[(*map(importer.operand, base), ds(importer.operand(channels.start), channels.size))]

@@ -27,8 +27,8 @@ from ._values import Cell, Val, View, const, dims_of_scalar, dtype_of, index, is
 
 core = _jax.core
 FRAMES_MAX = 16
-NO_AUTO_BARRIERS = ("unsafe_no_auto_barriers=True takes away the barriers between the lanes of a warpgroup; what lanes do "
-                    "to each other is not looked at")
+NO_AUTO_BARRIERS = ("unsafe_no_auto_barriers=True takes away the barriers between the lanes of a warpgroup; what lanes "
+                    "do to each other is not looked at")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Source:
 
     aliases: by number of an input, the output that lies in it. input_count: how many of the body's references are
     inputs; the others are outputs. local: those that are objects in shared memory, each with the transforms that lead
-    from its physical shape to the logical one. Behind the outputs they are scratch; an input is brought there before the
-    body runs, and an output goes out after it.
+    from its physical shape to the logical one. Behind the outputs they are scratch; an input is brought there before
+    the body runs, and an output goes out after it.
     """
 
     name: str
@@ -61,9 +61,9 @@ class Source:
     consts: typing.Sequence
     input_count: int
     aliases: typing.Mapping[int, int]
-    grid: typing.Sequence[typing.Tuple[object, int]]
-    cluster: typing.Sequence[typing.Tuple[object, int]]
-    threads: typing.Optional[typing.Tuple[object, int]]
+    grid: typing.Sequence[tuple[object, int]]
+    cluster: typing.Sequence[tuple[object, int]]
+    threads: tuple[object, int] | None
     approx_math: bool
     auto_barriers: bool
     skips_floats: bool
@@ -77,20 +77,20 @@ class Source:
 class Imported:
     """What came of a kernel. inputs and outputs: the names of the parameters, in the order of JAX'.
 
-    aliases: as Source has them. changed: numbers of inputs that the kernel writes. notes: what the reader may want to know,
-    with how often.
+    aliases: as Source has them. changed: numbers of inputs that the kernel writes. notes: what the reader may want to
+    know, with how often.
     """
 
     module: Module
     name: str
-    inputs: typing.Tuple[str, ...]
-    outputs: typing.Tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
     aliases: typing.Mapping[int, int]
-    changed: typing.FrozenSet[int]
+    changed: frozenset[int]
     notes: typing.Mapping[str, int]
     raises_races: bool = False
-    semaphores: typing.FrozenSet[int] = frozenset()  # numbers of inputs that are semaphores
-    gaps: typing.Tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
+    semaphores: frozenset[int] = frozenset()  # numbers of inputs that are semaphores
+    gaps: tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
     @property
     def kernel(self):
@@ -112,23 +112,23 @@ class Importer:
         self.builder = Builder(source.name, checks=False, surface="pallas")
         self.names = Names()
         self.notes: typing.Counter[str] = collections.Counter()
-        self.env: typing.Dict[object, object] = {}
-        self.axes: typing.Dict[object, typing.Tuple[str, int]] = {}  # by JAX' name: grout's, and the size
-        self.warps: typing.Dict[object, Val] = {}  # indices of warps by the name of their axis
-        self.program_ids: typing.List[typing.Optional[Val]] = []
-        self.program_axes: typing.List[object] = []
+        self.env: dict[object, object] = {}
+        self.axes: dict[object, tuple[str, int]] = {}  # by JAX' name: grout's, and the size
+        self.warps: dict[object, Val] = {}  # indices of warps by the name of their axis
+        self.program_ids: list[Val | None] = []
+        self.program_axes: list[object] = []
         self.is_blackwell = needs_blackwell(source.jaxpr)
-        self.gaps: typing.List[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
+        self.gaps: list[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
         self.depth = 0  # of regions
-        self.where: typing.Tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.where: tuple = tuple(source.frames)[:FRAMES_MAX]
         self.is_within_call = False  # what is built is made inside of what the line of where calls
         self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
         self.carry_count = 0
-        self.copied_to: typing.Set[int] = set()  # barriers, by View.number, that a copy by TMA arrives on
+        self.copied_to: set[int] = set()  # barriers, by View.number, that a copy by TMA arrives on
         self._barrier_count = 0
         self._scopes_here = 0
-        self._users: typing.Dict[object, typing.Set[str]] = {}  # of the jaxpr that is walked
+        self._users: dict[object, set[str]] = {}  # of the jaxpr that is walked
 
     # ---- errors and places ------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Importer:
         finally:
             self.where, self.current, self.is_within_call = outer, name, was_within_call
 
-    def _places(self) -> typing.Tuple:
+    def _places(self) -> tuple:
         """Where what is built comes from, the innermost frame first."""
         places = tuple(self.where or self.home)
         if not self.is_within_call or not places:
@@ -180,7 +180,7 @@ class Importer:
         scalar = const(element, dtype)
         return self.broadcast(scalar, array.shape) if array.ndim else scalar
 
-    def walk(self, jaxpr, arguments, consts=(), dropped: typing.Optional[int] = None) -> list:
+    def walk(self, jaxpr, arguments, consts=(), dropped: int | None = None) -> list:
         """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
@@ -195,7 +195,7 @@ class Importer:
         results = [self.read(variable) for variable in jaxpr.outvars]
         return results if dropped is None else [*results[:dropped], None, *results[dropped:]]
 
-    def call(self, jaxpr, arguments, dropped: typing.Optional[int] = None) -> list:
+    def call(self, jaxpr, arguments, dropped: int | None = None) -> list:
         """Imports a closed jaxpr, or one without constants."""
         opened, consts = _jax.open_jaxpr(jaxpr)
         return self.walk(opened, arguments, consts, dropped)
@@ -243,7 +243,7 @@ class Importer:
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    def operand(self, value: Val, beside: typing.Optional[Val] = None):
+    def operand(self, value: Val, beside: Val | None = None):
         """For the builder. beside: an operand that gives a constant its type."""
         if not value.is_const:
             return value.built
@@ -258,7 +258,7 @@ class Importer:
         operations that are written with their type."""
         return Val(result, dims, self.builder.op(name, *operands, **attributes))
 
-    def broadcast(self, value: Val, shape, dim: typing.Optional[int] = None) -> Val:
+    def broadcast(self, value: Val, shape, dim: int | None = None) -> Val:
         """A scalar everywhere, or an array from a dimension on."""
         attributes = {} if dim is None else {"dim": dim}
         return self.op("broadcast", value.dtype, shape, self.operand(value), dtype=value.dtype, shape=shape,
@@ -278,7 +278,7 @@ class Importer:
     def axis(self, name) -> Val:
         """The index along an axis, or along several as one."""
         if isinstance(name, (tuple, list)):
-            result: typing.Optional[Val] = None
+            result: Val | None = None
             for part in name:
                 own = self.axis(part)
                 result = own if result is None else self.arith("add", self.arith(
@@ -313,9 +313,9 @@ class Importer:
         self._barrier_count += 1
         return self._barrier_count - 1
 
-    def find_block(self, dimension: int) -> typing.Tuple[Val, int]:
-        """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it y,
-        and all others make z. The CTAs of a cluster are neighbours."""
+    def find_block(self, dimension: int) -> tuple[Val, int]:
+        """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it
+        y, and all others make z. The CTAs of a cluster are neighbours."""
         def fold(named):
             axes = [name for name, _ in named][::-1]
             chosen = axes[dimension:dimension + 1] if dimension < 2 else axes[:1:-1]
@@ -337,7 +337,7 @@ class Importer:
 
     # ---- the kernel -------------------------------------------------------------------------------------------------
 
-    def _declare_axes(self, named) -> typing.Dict[str, int]:
+    def _declare_axes(self, named) -> dict[str, int]:
         declared = {}
         for name, size in named:
             own = self.names.take_axis(name if isinstance(name, str) else "axis")
@@ -345,14 +345,14 @@ class Importer:
             declared[own] = int(size)
         return declared
 
-    def _declare_params(self) -> typing.Tuple[typing.List[View], typing.List[str], typing.List[str]]:
+    def _declare_params(self) -> tuple[list[View], list[str], list[str]]:
         source = self.source
         names = find_parameter_names(source.jaxpr, source.input_count)
         changed = self.list_changed()
         written = {output: number for number, output in source.aliases.items()}
-        views: typing.List[View] = []
-        inputs: typing.List[str] = []
-        outputs: typing.List[str] = []
+        views: list[View] = []
+        inputs: list[str] = []
+        outputs: list[str] = []
         for number, variable in enumerate(source.jaxpr.invars[:len(source.jaxpr.invars) - source.scratch_count]):
             output = number - source.input_count
             if output in written:  # it lies in its input
@@ -373,14 +373,15 @@ class Importer:
             views.append(self._declare_param(name, direction, aval))
         return views, inputs, outputs
 
-    def list_changed(self) -> typing.FrozenSet[int]:
-        """Numbers of the inputs that hold something else in the end: an output lies there, or the kernel writes them."""
+    def list_changed(self) -> frozenset[int]:
+        """Numbers of the inputs that hold something else in the end: an output lies there, or the kernel writes
+        them."""
         written = _jax.list_written(self.source.jaxpr)
         inputs = self.source.jaxpr.invars[:self.source.input_count]
         return frozenset(number for number, variable in enumerate(inputs)
                          if variable in written or number in self.source.aliases) | self.list_semaphores()
 
-    def list_semaphores(self) -> typing.FrozenSet[int]:
+    def list_semaphores(self) -> frozenset[int]:
         """Numbers of the inputs that are semaphores from outside."""
         avals = [getattr(variable.aval, "inner_aval", variable.aval)
                  for variable in self.source.jaxpr.invars[:self.source.input_count]]
@@ -396,7 +397,7 @@ class Importer:
         ref = self.builder.array(name, direction, dtype, *(shape or dims_of_scalar(dtype)))
         return View("gmem", ref, shape, dtype, padded=not shape, word=word)
 
-    def _enter(self, params: typing.Sequence[View]) -> typing.List[View]:
+    def _enter(self, params: typing.Sequence[View]) -> list[View]:
         """What the body's references are: parameters, or objects in shared memory, where inputs are brought."""
         local = self.source.local
         views = [*params, *[None] * self.source.scratch_count]
@@ -431,7 +432,10 @@ class Importer:
                 self.walk(source.jaxpr, views, source.consts)
                 self._leave(params, views)
         if any(equation.primitive.name == "wgmma_ref" for equation in _walk_equations(source.jaxpr)):
-            self.note(f"plgpu.wgmma is read as JAX {'lowers it: it waits for nothing' if self.is_wgmma_async else 'documents it: it waits for the ones before'}")
+            how = "lowers it: it waits for nothing"
+            if not self.is_wgmma_async:
+                how = "documents it: it waits for the ones before"
+            self.note(f"plgpu.wgmma is read as JAX {how}")
         return Imported(self._finish(), name, tuple(inputs), tuple(outputs), source.aliases, self.list_changed(),
                         dict(self.notes), source.raises_races, self.list_semaphores(), tuple(self.gaps))
 
@@ -458,9 +462,9 @@ def _opens_scope(equation) -> bool:
         for inner in _jax.open_jaxpr(jaxpr)[0].eqns)
 
 
-def _list_users(jaxpr) -> typing.Dict[object, typing.Set[str]]:
+def _list_users(jaxpr) -> dict[object, set[str]]:
     """By variable the primitives that use it; '' stands for a result of the jaxpr."""
-    users: typing.Dict[object, typing.Set[str]] = collections.defaultdict(set)
+    users: dict[object, set[str]] = collections.defaultdict(set)
     for equation in jaxpr.eqns:
         for number, variable in enumerate(equation.invars):
             if isinstance(variable, core.Var):
@@ -483,7 +487,7 @@ def _is_truth_of_branch(equation, users) -> bool:
     if equation.primitive.name != "convert_element_type" or isinstance(equation.invars[0], core.Literal):
         return False
     aval = equation.invars[0].aval
-    return getattr(aval, "dtype", None) == bool and not aval.shape and users[equation.outvars[0]] == {"cond 0"}
+    return getattr(aval, "dtype", None) == numpy.bool_ and not aval.shape and users[equation.outvars[0]] == {"cond 0"}
 
 
 def _walk_equations(jaxpr) -> typing.Iterator:
@@ -529,7 +533,8 @@ def needs_blackwell(jaxpr) -> bool:
 def import_kernel(source: Source, options: Options) -> Imported:
     """A kernel of JAX as one of grout. Raises UnsupportedError."""
     importer = Importer(source, options)
-    if importer.is_blackwell and importer.fences_tensor_core:  # which barriers copies arrive on is seen by reading it once
+    if importer.is_blackwell and \
+            importer.fences_tensor_core:  # which barriers copies arrive on is seen by reading it once
         scout = Importer(source, options)
         with contextlib.suppress(UnsupportedError):
             scout.run()

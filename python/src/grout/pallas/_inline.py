@@ -20,7 +20,7 @@ from ._values import Val, View, dtype_of, index, is_bool, is_int
 from ._views import apply
 
 # By the qualified name of the function that inline_mgpu wraps: what it means.
-INLINE: typing.Dict[str, typing.Callable] = {}
+INLINE: dict[str, typing.Callable] = {}
 
 
 def register_inline(name: str, function: typing.Callable) -> None:
@@ -32,7 +32,7 @@ def register_inline(name: str, function: typing.Callable) -> None:
     INLINE[name] = function
 
 
-def _list_closed_over(code, known) -> typing.Dict[str, object]:
+def _list_closed_over(code, known) -> dict[str, object]:
     """The variables of code that known asks for by name."""
     wanted = inspect.signature(known).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in wanted.values())
@@ -72,7 +72,8 @@ def import_inline(importer, equation, *operands):
 
 
 def writes_tensor_fence(equation) -> bool:
-    """Whether the function of an inline_mgpu writes a tcgen05.fence. One that cannot be run is refused where it stands."""
+    """Whether the function of an inline_mgpu writes a tcgen05.fence. One that cannot be run is refused where it
+    stands."""
     params = equation.params
     if INLINE.get(_name_of(params["mgpu_fn"])) is not None:
         return False
@@ -97,14 +98,14 @@ class Body:
     def __init__(self, importer, equation, given: typing.Sequence[object]):
         self.importer, self.params, self.given = importer, equation.params, given
         self._results = [variable.aval for variable in equation.outvars]
-        self.sources: typing.List[Source] = []
+        self.sources: list[Source] = []
         self.lifter = Lifter(importer, self.sources)
         self.memory = Memory(importer, self)
-        self._views: typing.Dict[object, View] = {}  # by value of MLIR
-        self._pending: typing.Dict[int, typing.Tuple[View, typing.List[numpy.ndarray]]] = {}
+        self._views: dict[object, View] = {}  # by value of MLIR
+        self._pending: dict[int, tuple[View, list[numpy.ndarray]]] = {}
         self.recorder, self._written = None, None
-        self._warpgroup: typing.Optional[Word] = None
-        self._places: typing.Dict[typing.Tuple[str, str], Word] = {}
+        self._warpgroup: Word | None = None
+        self._places: dict[tuple[str, str], Word] = {}
 
     def run(self) -> list:
         """The results."""
@@ -116,7 +117,8 @@ class Body:
                 self._bind(reader, argument, operand)
             reader.read(written.block)
             self.memory.flush()
-            return [self._take_result(reader, fragments, aval) for fragments, aval in zip(written.results, self._results)]
+            return [self._take_result(reader, fragments, aval)
+                    for fragments, aval in zip(written.results, self._results)]
 
     def _list_arguments(self) -> list:
         """Of each argument its shape, its type, and where it lies; 'registers' for an array."""
@@ -203,7 +205,8 @@ class Body:
             raise _mlir.refuse("a load or store of elements of less than 4 bits")
         if view.padded:
             return view.ref.at[0]
-        if all(isinstance(part, slice) and (part.start, part.stop) == (0, size) for part, size in zip(parts, view.shape)):
+        if all(isinstance(part, slice) and (part.start, part.stop) == (0, size)
+               for part, size in zip(parts, view.shape)):
             return view.ref
         return view.ref.at[tuple(ds(part.start, part.stop) if isinstance(part, slice) else part for part in parts)]
 
@@ -241,7 +244,7 @@ class Body:
         self._pending[number] = (view, [])
         return number
 
-    def take_pending(self, number: int, places: typing.List[Word], kind: str) -> Word:
+    def take_pending(self, number: int, places: list[Word], kind: str) -> Word:
         """An element of it, in each lane."""
         view, taken = self._pending[number]
         flat = numpy.zeros(LANES, numpy.int64)
@@ -261,12 +264,12 @@ class Body:
         value = self.importer.op("load", view.dtype, shape, part)
         self.sources[number] = Source(value, view.shape, start)
 
-    def load_at(self, view: View, places: typing.List[Word], kind: str) -> Word:
+    def load_at(self, view: View, places: list[Word], kind: str) -> Word:
         """One element, at places that are the same in all lanes."""
         value = self.importer.op("load", view.dtype, (), self._at(view, places))
         return of(source(self._add_source(Source(value, ())), kind, 0))
 
-    def _at(self, view: View, places: typing.List[Word]):
+    def _at(self, view: View, places: list[Word]):
         found = []
         for place in places:
             known = uniform(place.node)
@@ -274,7 +277,7 @@ class Body:
                          self.importer.operand(self.as_index(self.lifter.lift_scalar(place.node))))
         return view.ref.at[tuple(found)] if found else view.ref.at[0]
 
-    def store_all(self, view: View, values: typing.List[Word], places: typing.List[typing.List[Word]]) -> None:
+    def store_all(self, view: View, values: list[Word], places: list[list[Word]]) -> None:
         """Stores of single elements that follow each other."""
         if any(place.node.is_const and uniform(place.node) is None for row in places for place in row):
             self._store_box(view, values, places)
@@ -300,14 +303,15 @@ class Body:
 
     # ---- by some lanes ----------------------------------------------------------------------------------------------
 
-    def _find_masked(self, view: View, places: typing.List[Word], mask: Word):
+    def _find_masked(self, view: View, places: list[Word], mask: Word):
         """The part of a reference that lanes touch, one element each, which of it, and its shape."""
         parts, shape = [], []
         flat = numpy.zeros(LANES, numpy.int64)
         for place in places:
             found = split_place(place.node)
             if found is None:
-                raise _mlir.refuse("a load or store of some lanes at places that are no sum of one number and their own")
+                raise _mlir.refuse("a load or store of some lanes at places that are no sum of one number and their "
+                                   "own")
             least, size = int(found[1].min()), int(numpy.ptp(found[1])) + 1
             start = index(least)
             for node in found[0]:
@@ -321,13 +325,13 @@ class Body:
         truth = self.lifter.lift([mask.node], flat[None], tuple(shape))
         return view.ref.at[tuple(parts)], truth, flat, tuple(shape)
 
-    def load_masked(self, view: View, places: typing.List[Word], kind: str, mask: Word) -> Word:
+    def load_masked(self, view: View, places: list[Word], kind: str, mask: Word) -> Word:
         """An element in each lane for which the mask is true."""
         part, truth, flat, shape = self._find_masked(view, places, mask)
         value = self.importer.op("masked_load", view.dtype, shape, part, truth.built)
         return of(source(self._add_source(Source(value, shape)), kind, flat))
 
-    def store_masked(self, view: View, places: typing.List[Word], value: Word, mask: Word) -> None:
+    def store_masked(self, view: View, places: list[Word], value: Word, mask: Word) -> None:
         """Writes an element in each lane for which the mask is true."""
         part, truth, flat, shape = self._find_masked(view, places, mask)
         made = self.fit(self.lifter.lift([value.node], flat[None], shape), view.dtype, shape)
@@ -335,7 +339,7 @@ class Body:
         self.importer.builder.op("masked_store", part, made.built, truth.built)
 
 
-def _find_box(flat: numpy.ndarray, shape) -> typing.Tuple[typing.Tuple[int, ...], typing.Tuple[int, ...]]:
+def _find_box(flat: numpy.ndarray, shape) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Start and size of the box that these elements are."""
     places = numpy.unravel_index(flat, shape) if shape else ()
     start = tuple(int(place.min()) for place in places)

@@ -11,9 +11,10 @@ from ._lane_arithmetic import binary, invert
 from ._lanes import LANES, Node, Word, gather_leaves, is_uniform, uniform, whole
 from ._mlir import read_attribute, refuse
 
-TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers that threads arrive on is taken to order the "
-                 "tensor core, and whether the fences stand where they have to is not looked at")
-VOTES = ("a vote of the lanes of a warp is taken over the whole warpgroup: that its warps go different ways is not looked at")
+TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers that threads arrive on is taken to order "
+                 "the tensor core, and whether the fences stand where they have to is not looked at")
+VOTES = ("a vote of the lanes of a warp is taken over the whole warpgroup: that its warps go different ways is not "
+         "looked at")
 
 
 def add_gap(importer, gap: str) -> None:
@@ -82,10 +83,11 @@ class Effects:
             self.builder.op("block_barrier")
             return
         if known is not None and known <= threads:
-            raise refuse(f"the named barrier {known}: in JAX' lowering number 0 is that of the CTA, and those to {threads} are "
-                         "those of its warpgroups")
+            raise refuse(f"the named barrier {known}: in JAX' lowering number 0 is that of the CTA, and those to "
+                         f"{threads} are those of its warpgroups")
         # grout counts those that are left behind them
-        own = known - threads - 1 if known is not None else self.number(binary("sub", number, whole(threads + 1, number.kind)))
+        own = known - threads - 1 if known is not None \
+            else self.number(binary("sub", number, whole(threads + 1, number.kind)))
         self.builder.op(f"named_barrier_{operation}", own, lanes, lanes=True)
 
     def _is_own(self, number: Node) -> bool:
@@ -177,27 +179,27 @@ def _if(effects, reader, operation):
     word = reader.scalar(operation.operands[0])
     if list(operation.results) or _list_opaque(word.node):
         raise refuse("'scf.if' of one lane, or with a result")
-    regions = [region for region in operation.regions if len(list(region))]
+    regions = [region for region in operation.regions if list(region)]
     if not is_uniform(word.node):
         for region, taken in zip(regions, (word, invert(word))):
             effects.body.memory.flush()
             outer = effects.body.memory.mask
             effects.body.memory.mask = taken if outer is None else binary("and", outer, taken)
-            reader.read(list(region)[0])
+            reader.read(next(iter(region)))
             effects.body.memory.mask = outer
         return
     value = effects.body.lifter.lift_scalar(word.node)
     with effects.builder.if_(effects.importer.operand(value)) as branch:
-        reader.read(list(regions[0])[0])
+        reader.read(next(iter(regions[0])))
         effects.body.memory.flush()
     if len(regions) > 1:
         with branch.else_():
-            reader.read(list(regions[1])[0])
+            reader.read(next(iter(regions[1])))
             effects.body.memory.flush()
 
 
-def _list_opaque(node: Node) -> typing.List[Node]:
-    found: typing.Dict[int, Node] = {}
+def _list_opaque(node: Node) -> list[Node]:
+    found: dict[int, Node] = {}
     gather_leaves(node, found)
     return [part for part in found.values() if part.op == "opaque"]
 
@@ -221,7 +223,7 @@ def _nothing(*_):
     """The lanes of a warp, which are one here."""
 
 
-_OPERATIONS: typing.Dict[str, typing.Callable] = {
+_OPERATIONS: dict[str, typing.Callable] = {
     "gpu.barrier": _barrier, "nvvm.barrier0": _barrier, "nvvm.barrier": _barrier, "nvvm.barrier.arrive": _barrier,
     "nvvm.bar.warp.sync": _nothing, "nvvm.fence.proxy": _fence_proxy, "nvvm.tcgen05.wait": _tensor_wait,
     "nvvm.tcgen05.fence": lambda effects, *_: effects.tensor_fence(), "nvvm.vote.sync": _vote,
@@ -264,12 +266,17 @@ def _ptx_plain(operation: str):
     return lambda effects, *_: effects.builder.op(operation) and None
 
 
+def _ptx_wait_all(effects, *_) -> None:
+    effects.builder.op("async_copy_commit_group")
+    effects.builder.op("async_copy_wait", 0)
+
+
 # The fences of a slot of answers of launch control. The reader publishes its load before it tells; the thread that asks
 # again has nothing to add to that.
 _RELEASE = r"fence\.proxy\.async::generic\.release\.sync_restrict::shared::cta\.cluster"
 _ACQUIRE = r"fence\.proxy\.async::generic\.acquire\.sync_restrict::shared::cluster\.cluster"
 
-_INSTRUCTIONS: typing.Sequence[typing.Tuple[str, typing.Callable]] = (
+_INSTRUCTIONS: typing.Sequence[tuple[str, typing.Callable]] = (
     (r"(bar|barrier)(\.cta)?\.(sync|arrive)(\.aligned)?", _ptx_barrier),
     (r"bar\.warp\.sync", lambda *_: None),
     (r"fence\.proxy\.async(\.global|\.shared::cta|\.shared::cluster)?", _ptx_fence),
@@ -282,12 +289,12 @@ _INSTRUCTIONS: typing.Sequence[typing.Tuple[str, typing.Callable]] = (
     (r"griddepcontrol\.launch_dependents", _ptx_plain("griddepcontrol_launch_dependents")),
     (r"cp\.async\.commit_group", _ptx_plain("async_copy_commit_group")),
     (r"cp\.async\.wait_group", _ptx_count("async_copy_wait")),
-    (r"cp\.async\.wait_all", lambda effects, *_: [effects.builder.op("async_copy_commit_group"),
-                                                  effects.builder.op("async_copy_wait", 0)] and None),
+    (r"cp\.async\.wait_all", _ptx_wait_all),
     (r"cp\.async\.bulk\.commit_group", _ptx_plain("commit_group")),
     (r"cp\.async\.bulk\.wait_group", _ptx_count("wait_smem_to_gmem")),
     (r"cp\.async\.bulk\.wait_group\.read", _ptx_count("wait_smem_to_gmem", read_only=True)),
-    (r"nanosleep\.u32", lambda effects, name, operands: effects.builder.op("delay", effects.number(operands[0])) and None),
+    (r"nanosleep\.u32",
+     lambda effects, name, operands: effects.builder.op("delay", effects.number(operands[0])) and None),
 )
 
 
@@ -298,11 +305,11 @@ class Memory:
 
     def __init__(self, importer, body):
         self.importer, self.body = importer, body
-        self._loads: typing.Dict[object, int] = {}  # by reference the number of the source
-        self._stores: typing.List[typing.Tuple[object, Word, typing.List[Word]]] = []
-        self.mask: typing.Optional[Word] = None  # which lanes do it
+        self._loads: dict[object, int] = {}  # by reference the number of the source
+        self._stores: list[tuple[object, Word, list[Word]]] = []
+        self.mask: Word | None = None  # which lanes do it
 
-    def load(self, ref, places: typing.List[Word], kind: str) -> Word:
+    def load(self, ref, places: list[Word], kind: str) -> Word:
         """An element of a reference in each lane."""
         self._write()
         view = self.body.plain_view(ref)
@@ -319,7 +326,7 @@ class Memory:
         self.flush()
         return self.body.load_at(view, places, kind)
 
-    def store(self, ref, places: typing.List[Word], value: Word) -> None:
+    def store(self, ref, places: list[Word], value: Word) -> None:
         """Writes an element of a reference in each lane."""
         self._read()
         if self.mask is not None:

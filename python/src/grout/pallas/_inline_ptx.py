@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inline PTX: what its instructions do to registers. Those that do something else are handed to the reader's effects."""
+"""Inline PTX: what its instructions do to registers. Those that do something else are handed to the reader's
+effects."""
 from __future__ import annotations
 
 import re
@@ -20,7 +21,7 @@ def _refuse(text: str) -> UnsupportedError:
                             "grout.pallas.register_inline")
 
 
-def _lanes_of(name: str) -> typing.Tuple[str, int]:
+def _lanes_of(name: str) -> tuple[str, int]:
     """A PTX type as one of elements, and how many lie in a register: ('f16', 2) of 'f16x2'."""
     match = re.fullmatch(r"([a-z]+)(\d+|f16)?(?:(e\dm\d))?(?:x(\d))?", name)
     count = int(name[-1]) if re.search(r"x\d$", name) else 1
@@ -41,11 +42,11 @@ class Reader:
 
     def __init__(self, effect: typing.Callable):
         self._effect = effect
-        self._registers: typing.Dict[str, Word] = {}
-        self._kinds: typing.Dict[str, str] = {}
+        self._registers: dict[str, Word] = {}
+        self._kinds: dict[str, str] = {}
 
     def run(self, asm: str, constraints: str, operands: typing.Sequence[Word],
-            result_kinds: typing.Sequence[str]) -> typing.List[Word]:
+            result_kinds: typing.Sequence[str]) -> list[Word]:
         """The results, of these types."""
         places = [place.strip() for place in constraints.split(",") if place.strip() and not place.startswith("~")]
         outputs = [place for place in places if place[0] == "="]
@@ -63,7 +64,8 @@ class Reader:
             if letter.isdigit():  # in the register of that result
                 name, kind = f"${letter}", None
                 self._registers[f"${number}"] = word
-            self._registers[name] = word if kind is None or width_of(kind) != width_of(word.kind) else word.as_kind(kind)
+            self._registers[name] = word if kind is None or width_of(kind) != width_of(word.kind) \
+                else word.as_kind(kind)
         self._run_lines(asm)
         return [self._result(f"${number}", kind, asm) for number, kind in enumerate(result_kinds)]
 
@@ -155,7 +157,7 @@ class Reader:
             word = arithmetic.resize(word.as_kind(f"i{width_of(word.kind)}"), f"i{width_of(kind)}")
         self._registers[name] = word
 
-    def _packed(self, name: str, kind: str, count: int) -> typing.List[Word]:
+    def _packed(self, name: str, kind: str, count: int) -> list[Word]:
         """The elements of a register."""
         if count == 1:
             return [self._word(name, kind)]
@@ -228,7 +230,7 @@ class Reader:
         if words != ["b32"] or selector is None:
             raise _refuse(text)
         held = arithmetic.join([self._word(name, "i32") for name in operands[1:3]])
-        bits: typing.List[object] = []
+        bits: list[object] = []
         for number in range(4):
             code = selector >> 4 * number & 15
             byte = held[8 * (code & 7):8 * (code & 7) + 8]
@@ -268,7 +270,8 @@ class Reader:
             raise _refuse(text)
         if name in ("min", "max"):
             is_float = _lanes_of(words[-1])[0][0] != "i"
-            name = (name if "NaN" in words else f"{name}num") if is_float else name + ("s" if words[-1][0] == "s" else "u")
+            name = (name if "NaN" in words else f"{name}num") if is_float \
+                else name + ("s" if words[-1][0] == "s" else "u")
         self._each(words, operands, lambda kind, a, b: arithmetic.binary(name, a, b))
 
     def _do_add(self, words, operands, text) -> None:
@@ -348,10 +351,12 @@ class Reader:
         if len(words) != 2 or words[0] not in ("eq", "ne", "lt", "le", "gt", "ge") or "|" in operands[0]:
             raise _refuse(text)
         kind = _lanes_of(words[1])[0]
-        name = words[0] if kind[0] != "i" or words[0] in ("eq", "ne") else words[0] + ("s" if words[1][0] == "s" else "u")
+        name = words[0] if kind[0] != "i" or words[0] in ("eq", "ne") \
+            else words[0] + ("s" if words[1][0] == "s" else "u")
         if kind[0] != "i" and name == "ne":  # false where one is NaN
             raise _refuse(text)
-        self._set(operands[0], arithmetic.binary(name, self._word(operands[1], kind), self._word(operands[2], kind), "i1"))
+        self._set(operands[0],
+                  arithmetic.binary(name, self._word(operands[1], kind), self._word(operands[2], kind), "i1"))
 
     def _do_selp(self, words, operands, _) -> None:
         kind = _lanes_of(words[-1])[0]
@@ -441,10 +446,10 @@ def _plain(bit):
     return bit[1] if not isinstance(bit, bool) and bit[0] == "not" else bit
 
 
-def _split_operands(text: str) -> typing.List[str]:
+def _split_operands(text: str) -> list[str]:
     """At commas, but not inside of braces."""
     return [part.strip() for part in re.split(r",(?![^{]*\})", text) if part.strip()]
 
 
-def _list_parts(text: str) -> typing.List[str]:
+def _list_parts(text: str) -> list[str]:
     return [part.strip() for part in text.strip("{} ").split(",")]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads, stores and copies of whole references in code of inline_mgpu: they stay one operation each, with a mark in MLIR."""
+"""Loads, stores and copies of whole references in code of inline_mgpu: they stay one operation each, with a mark in
+MLIR."""
 from __future__ import annotations
 
 import contextlib
@@ -16,18 +17,20 @@ _COPY_WORDS = frozenset({"swizzle", "gmem_transform", "uniform"})
 
 
 class Recorder:
-    """What whole references code loads, stores and copies. shapes: of those that it is given, the logical shape by value.
+    """What whole references code loads, stores and copies. shapes: of those that it is given, the logical shape by
+    value.
 
     records: by the number of a mark its kind, and what belongs to it.
     """
 
     def __init__(self, refuse: typing.Callable[[str], UnsupportedError]):
         self._refuse = refuse
-        self.shapes: typing.Dict[object, typing.Tuple[tuple, tuple]] = {}  # logical and physical, by value of MLIR
-        self.records: typing.List[tuple] = []
+        self.shapes: dict[object, tuple[tuple, tuple]] = {}  # logical and physical, by value of MLIR
+        self.records: list[tuple] = []
 
-    def find(self, ref) -> typing.Tuple[object, typing.Tuple[object, ...], typing.Tuple[int, ...]]:
-        """A reference as one of those given, the parts of its dimensions that are meant, and the logical shape of that."""
+    def find(self, ref) -> tuple[object, tuple[object, ...], tuple[int, ...]]:
+        """A reference as one of those given, the parts of its dimensions that are meant, and the logical shape of
+        that."""
         if ref in self.shapes:
             logical, _ = self.shapes[ref]
             return ref, tuple(slice(0, size) for size in logical), logical
@@ -43,8 +46,8 @@ class Recorder:
                 offsets[plain:] != [0] * len(offsets[plain:]) or tuple(sizes[plain:]) != tuple(physical[plain:]):
             raise self._refuse("a part of a reference at computed places, or of its tiles")
         dropped = len(sizes) - len(ref.type.shape)
-        parts: typing.List[object] = []
-        shape: typing.List[int] = []
+        parts: list[object] = []
+        shape: list[int] = []
         for dim, full in enumerate(logical):
             if dim >= plain:
                 parts.append(slice(0, full))
@@ -63,7 +66,7 @@ class Recorder:
         self.records.append(record)
         return made
 
-    def get(self, operation) -> typing.Optional[tuple]:
+    def get(self, operation) -> tuple | None:
         """The record of a mark."""
         if _NUMBER not in operation.attributes:
             return None

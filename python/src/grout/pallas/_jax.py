@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import typing
 
 import numpy
 
@@ -21,24 +20,18 @@ try:
     import jax
     from jax._src import callback as jax_callback
     from jax._src import config as jax_config
-    from jax._src import core
-    from jax._src import dispatch
-    from jax._src import dtypes
-    from jax._src import source_info_util
-    from jax._src.interpreters import mlir
+    from jax._src import core, dispatch, dtypes, source_info_util
+    from jax._src.interpreters import mlir, partial_eval
     from jax._src.lax import lax as jax_lax
-    from jax._src.interpreters import partial_eval
     from jax._src.pallas import core as pallas_core
-    from jax._src.pallas import mpmd
-    from jax._src.pallas import pallas_call
+    from jax._src.pallas import mpmd, pallas_call
     from jax._src.pallas import primitives as pallas_primitives
     from jax._src.pallas.mosaic_gpu import core as gpu
     from jax._src.pallas.mosaic_gpu import lowering as gpu_lowering
     from jax._src.state import indexing
     from jax._src.state import types as state_types
     from jax.experimental.mosaic import gpu as mosaic
-    from jax.experimental.mosaic.gpu import fragmented_array
-    from jax.experimental.mosaic.gpu import tcgen05
+    from jax.experimental.mosaic.gpu import fragmented_array, tcgen05
     from jax.experimental.mosaic.gpu import utils as mosaic_utils
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import builtin as builtin_dialect
@@ -48,6 +41,12 @@ except ModuleNotFoundError as missing:
         raise ImportError("grout.pallas: absl-py is missing, which Pallas needs and jax does not bring: pip install "
                           "absl-py") from missing
     raise ImportError(f"grout.pallas: JAX {VERSION} lacks {missing.name}; {_series.SAY_TESTED}") from missing
+
+# Others take these from here, JAX' own too.
+__all__ = ["InterpretGPUParams", "KERNEL_PRIMITIVES", "VERSION", "builtin_dialect", "core", "dispatch", "dtypes",
+           "fragmented_array", "func_dialect", "gpu", "gpu_lowering", "indexing", "ir", "jax", "jax_callback",
+           "jax_config", "jax_lax", "mlir", "mosaic", "mosaic_utils", "mpmd", "open_jaxpr", "pallas_call",
+           "pallas_core", "pallas_primitives", "partial_eval", "source_info_util", "state_types", "tcgen05"]
 
 InterpretGPUParams = _series.find_interpret_params()
 
@@ -67,7 +66,7 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _series.keep)
 
 
-def read_check(tree, operands) -> typing.Tuple[object, str]:
+def read_check(tree, operands) -> tuple[object, str]:
     """Of a check: what is true where it fails, and its text."""
     error = jax.tree.unflatten(tree, operands)
     (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
@@ -89,7 +88,7 @@ def _hides_effects(equation, is_inside: bool = False) -> bool:
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
 
 
-def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
+def drop_dead(jaxpr, dropped: int | None = None):
     """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
 
     dropped: a result that is not wanted either, and is gone.
@@ -116,7 +115,7 @@ def drop_dead(jaxpr, dropped: typing.Optional[int] = None):
     return jaxpr.replace(eqns=kept[::-1])
 
 
-def list_written(jaxpr) -> typing.Set[object]:
+def list_written(jaxpr) -> set[object]:
     """Which of a jaxpr's variables are references that it writes."""
     variables = [*jaxpr.constvars, *jaxpr.invars]
     found = [effect.input for effect in jaxpr.effects
@@ -135,13 +134,12 @@ def is_users(file: str) -> bool:
     """Whether a file is the user's: not JAX', but for the kernels that it ships, not Python's and not ours."""
     if file.startswith(_KERNELS):
         return True
-    if file.startswith((_JAX, _HERE)) or file.startswith("<frozen") or \
-            any(name in file for name in _RUNNERS):
+    if file.startswith((_JAX, _HERE, "<frozen")) or any(name in file for name in _RUNNERS):
         return False
     return not file.startswith(_LIBRARY) or "site-packages" in file
 
 
-def list_callers() -> typing.List[typing.Tuple[str, int, int, int]]:
+def list_callers() -> list[tuple[str, int, int, int]]:
     """The frames of the user's code that runs now, the innermost first, as list_frames has them."""
     found = []
     frame = sys._getframe(1)
@@ -164,7 +162,7 @@ def is_of_pipeline(equation) -> bool:
     return False
 
 
-def list_frames(equation) -> typing.List[typing.Tuple[str, int, int, int]]:
+def list_frames(equation) -> list[tuple[str, int, int, int]]:
     """Where an equation was traced, the innermost frame first: file, line, column from 1, length.
 
     Frames of JAX are left out, but for the kernels that it ships, and so is what called grout.
@@ -221,7 +219,7 @@ def mlir_type(dtype: str):
 
 
 def _dtype_of(dtype: str):
-    from .._arrays import NAMES  # pylint: disable=import-outside-toplevel
+    from .._arrays import NAMES
     return jax.numpy.dtype(NAMES[dtype][0])
 
 
@@ -255,7 +253,7 @@ def make_mark(types, operands, name: str, number: int):
     return made
 
 
-def vector_of(layout, shape) -> typing.Tuple[int, int]:
+def vector_of(layout, shape) -> tuple[int, int]:
     """How many elements a register of a layout has, and how far they are from each other, counted row by row."""
     if not hasattr(layout, "tiling"):
         return layout.vec_size, 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on registers of lanes: by their bits where that is all there is to know, else as operations on elements."""
+"""Operations on registers of lanes: by their bits where that is all there is to know, else as operations on
+elements."""
 from __future__ import annotations
 
 import typing
@@ -22,18 +23,18 @@ def _divide(a, b):
     return numpy.where((a < 0) == (b < 0), quotient, -quotient)
 
 
-_FOLD_ALIKE: typing.Dict[str, typing.Callable] = {
+_FOLD_ALIKE: dict[str, typing.Callable] = {
     "add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "eq": numpy.equal, "ne": numpy.not_equal}
-_FOLD_UNSIGNED: typing.Dict[str, typing.Callable] = {
+_FOLD_UNSIGNED: dict[str, typing.Callable] = {
     "divu": numpy.floor_divide, "remu": numpy.remainder, "minu": numpy.minimum, "maxu": numpy.maximum,
     "ltu": numpy.less, "leu": numpy.less_equal, "gtu": numpy.greater, "geu": numpy.greater_equal}
-_FOLD_SIGNED: typing.Dict[str, typing.Callable] = {
+_FOLD_SIGNED: dict[str, typing.Callable] = {
     "divs": _divide, "rems": lambda a, b: a - b * _divide(a, b), "mins": numpy.minimum, "maxs": numpy.maximum,
     "lts": numpy.less, "les": numpy.less_equal, "gts": numpy.greater, "ges": numpy.greater_equal}
 COMPARISONS = tuple(name + sign for name in ("lt", "le", "gt", "ge") for sign in "su") + ("eq", "ne")
 
 
-def _fold(name: str, kind: str, a: Node, b: Node) -> typing.Optional[Node]:
+def _fold(name: str, kind: str, a: Node, b: Node) -> Node | None:
     """The result of two constants."""
     if not (a.is_const and b.is_const and is_whole(a.kind)):
         return None
@@ -51,7 +52,7 @@ def _fold(name: str, kind: str, a: Node, b: Node) -> typing.Optional[Node]:
     return const(numpy.asarray(result).astype(numpy.uint64), kind)
 
 
-def binary(name: str, a: Word, b: Word, kind: typing.Optional[str] = None) -> Word:
+def binary(name: str, a: Word, b: Word, kind: str | None = None) -> Word:
     """An operation of two registers of one type."""
     if name in BITWISE and is_whole(a.kind):
         return Word(a.kind, bits=[BITWISE[name](x, y) for x, y in zip(a.bits, b.bits)])
@@ -65,7 +66,7 @@ def binary(name: str, a: Word, b: Word, kind: typing.Optional[str] = None) -> Wo
     return _with_number(name, a, b) or of(Node(name, kind, (left, right)))
 
 
-def _with_number(name: str, a: Word, b: Word) -> typing.Optional[Word]:
+def _with_number(name: str, a: Word, b: Word) -> Word | None:
     """Of an integer and a number that makes it simpler."""
     if not is_whole(a.kind):
         return None
@@ -122,7 +123,7 @@ def resize(a: Word, kind: str, is_signed: bool = False) -> Word:
     return Word(kind, bits=bits[:count] + (fill,) * (count - len(bits)))
 
 
-def unary(name: str, a: Word, kind: typing.Optional[str] = None, attrs=()) -> Word:
+def unary(name: str, a: Word, kind: str | None = None, attrs=()) -> Word:
     """An operation of one register."""
     return of(Node(name, kind or a.kind, (a.node,), attrs))
 
@@ -140,7 +141,7 @@ def join(words: typing.Sequence[Word]) -> tuple:
     return tuple(bit for word in words for bit in word.bits)
 
 
-def split(bits: tuple, kind: str) -> typing.List[Word]:
+def split(bits: tuple, kind: str) -> list[Word]:
     """Registers of a type that have these bits."""
     size = width_of(kind)
     if len(bits) % size:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lanes of a warpgroup hold, while code for single lanes is read: elements of arguments, and what becomes of them.
+"""What the lanes of a warpgroup hold, while code for single lanes is read: elements of arguments, and what becomes of
+them.
 
 A Node is one element in each lane: an element of a source, a constant, or an operation on nodes. Integers are also
 known bit by bit, since code packs several elements in a register, and takes them apart with shifts and masks.
 """
 from __future__ import annotations
-
-import typing
 
 import numpy
 
@@ -35,7 +34,7 @@ class Node:
 
     __slots__ = ("op", "kind", "args", "attrs", "lanes")
 
-    def __init__(self, op: str, kind: str, args=(), attrs=(), lanes: typing.Optional[numpy.ndarray] = None):
+    def __init__(self, op: str, kind: str, args=(), attrs=(), lanes: numpy.ndarray | None = None):
         self.op, self.kind, self.args, self.attrs, self.lanes = op, kind, tuple(args), tuple(attrs), lanes
 
     @property
@@ -58,7 +57,7 @@ def const(bits, kind: str) -> Node:
     return Node("const", kind, lanes=lanes)
 
 
-def uniform(node: Node) -> typing.Optional[int]:
+def uniform(node: Node) -> int | None:
     """The bits of a constant that is the same in all lanes."""
     return int(node.lanes[0]) if node.is_const and (node.lanes == node.lanes[0]).all() else None
 
@@ -70,7 +69,7 @@ def is_uniform(node: Node) -> bool:
     return bool(node.args) and all(map(is_uniform, node.args))
 
 
-def split_place(node: Node) -> typing.Optional[typing.Tuple[typing.List[Node], numpy.ndarray]]:
+def split_place(node: Node) -> tuple[list[Node], numpy.ndarray] | None:
     """A place as what all lanes have alike, to be added, and a number for each lane; None: it is no such sum."""
     if node.is_const:
         return [], node.lanes.astype(numpy.int64)
@@ -137,7 +136,7 @@ class Word:
 
     __slots__ = ("kind", "_node", "_bits")
 
-    def __init__(self, kind: str, node: typing.Optional[Node] = None, bits=None):
+    def __init__(self, kind: str, node: Node | None = None, bits=None):
         self.kind, self._node, self._bits = kind, node, None if bits is None else tuple(bits)
 
     @property
@@ -157,7 +156,7 @@ class Word:
                 tuple(bool(value >> k & 1) for k in range(count))
         return self._bits
 
-    def as_kind(self, kind: str) -> "Word":
+    def as_kind(self, kind: str) -> Word:
         """The same bits as another type."""
         return self if kind == self.kind else Word(kind, bits=self.bits)
 
@@ -205,7 +204,7 @@ def _whole(node: Node) -> Node:
     return _as_kind(node, f"i{width_of(node.kind)}")
 
 
-def _of_one(bits) -> typing.Optional[Node]:
+def _of_one(bits) -> Node | None:
     """The node of which these are all the bits, in their order."""
     first = bits[0]
     if isinstance(first, bool) or not isinstance(first[0], Node):
@@ -214,7 +213,7 @@ def _of_one(bits) -> typing.Optional[Node]:
     return node if width_of(node.kind) == len(bits) and all(bit == (node, k) for k, bit in enumerate(bits)) else None
 
 
-def _fold_bits(bits, kind: str) -> typing.Optional[Node]:
+def _fold_bits(bits, kind: str) -> Node | None:
     """A constant, where all bits are known in each lane."""
     total = numpy.zeros(LANES, numpy.uint64)
     for k, bit in enumerate(bits):
@@ -225,7 +224,7 @@ def _fold_bits(bits, kind: str) -> typing.Optional[Node]:
     return const(total, kind)
 
 
-def _bit_of_lanes(bit) -> typing.Optional[numpy.ndarray]:
+def _bit_of_lanes(bit) -> numpy.ndarray | None:
     if isinstance(bit, bool):
         return numpy.full(LANES, bit)
     head = bit[0]
@@ -283,7 +282,7 @@ def _join_parts(bits, kind: str) -> Node:
     return result
 
 
-def _sign_extended(bits, kind: str) -> typing.Optional[Node]:
+def _sign_extended(bits, kind: str) -> Node | None:
     """An integer of less bits whose highest one is repeated."""
     first = bits[0]
     if isinstance(first, bool) or not isinstance(first[0], Node) or first[1] != 0:
@@ -313,7 +312,7 @@ def _place(node: Node, shift: int, mask: int, turned: int, kind: str) -> Node:
 
 # ---- other lanes ----------------------------------------------------------------------------------------------------
 
-def permute(node: Node, lanes: numpy.ndarray, known: typing.Optional[dict] = None) -> Node:
+def permute(node: Node, lanes: numpy.ndarray, known: dict | None = None) -> Node:
     """What another lane has: in lane i that of lanes[i]."""
     known = {} if known is None else known
     found = known.get(id(node))
@@ -324,7 +323,7 @@ def permute(node: Node, lanes: numpy.ndarray, known: typing.Optional[dict] = Non
     return found
 
 
-def gather_leaves(node: Node, found: typing.Optional[dict] = None) -> typing.List[Node]:
+def gather_leaves(node: Node, found: dict | None = None) -> list[Node]:
     """The sources that an element is made of."""
     found = {} if found is None else found
     if id(node) not in found:
@@ -338,4 +337,5 @@ def resize_places(flat: numpy.ndarray, shape, start, part) -> numpy.ndarray:
     """Places in an array, counted row by row, as places in a part of it."""
     if not len(shape):
         return flat
-    return numpy.ravel_multi_index([place - first for place, first in zip(numpy.unravel_index(flat, shape), start)], part)
+    return numpy.ravel_multi_index([place - first for place, first in zip(numpy.unravel_index(flat, shape), start)],
+                                   part)

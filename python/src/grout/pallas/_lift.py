@@ -30,8 +30,8 @@ class Source:
     """
 
     value: Val
-    shape: typing.Tuple[int, ...]
-    start: typing.Tuple[int, ...] = ()
+    shape: tuple[int, ...]
+    start: tuple[int, ...] = ()
     is_splat: bool = False
 
     def find(self, places: numpy.ndarray) -> numpy.ndarray:
@@ -67,13 +67,13 @@ class Lifter:
 class _Array:
     """One array that is made: of which elements, and in which dimensions."""
 
-    def __init__(self, lifter: Lifter, targets: numpy.ndarray, shape: typing.Tuple[int, ...]):
+    def __init__(self, lifter: Lifter, targets: numpy.ndarray, shape: tuple[int, ...]):
         self.lifter, self.importer = lifter, lifter.importer
         self.targets, self.shape = targets, shape
         self.size = math.prod(shape)
-        self._known: typing.Dict[tuple, Val] = {}
+        self._known: dict[tuple, Val] = {}
 
-    def make(self, columns: typing.List[typing.Optional[Node]]) -> Val:
+    def make(self, columns: list[Node | None]) -> Val:
         """columns: by row of targets; None: what is there does not matter."""
         key = tuple(map(id, columns))
         if key not in self._known:
@@ -81,7 +81,7 @@ class _Array:
         return self._known[key]
 
     def _make(self, columns) -> Val:
-        kinds: typing.Dict[tuple, typing.List[int]] = {}
+        kinds: dict[tuple, list[int]] = {}
         for number, node in enumerate(columns):
             if node is not None:
                 kinds.setdefault(_signature(node), []).append(number)
@@ -111,7 +111,7 @@ class _Array:
         lanes = [None if node is None else numpy.full(LANES, number, numpy.uint64)
                  for node, number in zip(columns, numbers)]
         which = self._table(self._spread(lanes), "i32")
-        result: typing.Optional[Val] = None
+        result: Val | None = None
         for number, group in reversed(list(enumerate(groups))):
             chosen = set(group)
             made = self.make([node if place in chosen else None for place, node in enumerate(columns)])
@@ -119,7 +119,8 @@ class _Array:
                 result = made
                 continue
             here = binary(self.importer, "eq", which, const(number, which.dtype), "bool")
-            result = select(self.importer, here, self._whole(_as(self.importer, made, result.dtype)), self._whole(result))
+            result = select(self.importer, here, self._whole(_as(self.importer, made, result.dtype)),
+                            self._whole(result))
         assert result is not None
         return result
 
@@ -153,8 +154,8 @@ class _Array:
         if taken is None:
             taken = _take_bits(self.importer, value, places, self.shape)
         if taken is None:
-            raise _refuse(f"takes elements of an array of {list(value.shape)} to places that no slice, transpose, reshape "
-                          "and broadcast leads to")
+            raise _refuse(f"takes elements of an array of {list(value.shape)} to places that no slice, transpose, "
+                          "reshape and broadcast leads to")
         return taken
 
     def _table(self, bits: numpy.ndarray, kind: str) -> Val:
@@ -169,13 +170,13 @@ class _Array:
 
     # ---- operations -------------------------------------------------------------------------------------------------
 
-    def _operate(self, node: Node, parts: typing.List[Val]) -> Val:
+    def _operate(self, node: Node, parts: list[Val]) -> Val:
         function = _OPERATIONS.get(node.op)
         if function is None:
             raise _refuse(f"does '{node.op}', which has no counterpart")
         return function(self.importer, node, *parts)
 
-    def _reduce(self, columns, first: Node) -> typing.Optional[Val]:
+    def _reduce(self, columns, first: Node) -> Val | None:
         """A reduction, where each element is made of all elements along some dimensions of one source."""
         terms = [None if node is None else _list_terms(node, first.op) for node in columns]
         present = [part for part in terms if part is not None]
@@ -188,11 +189,12 @@ class _Array:
         source = self.lifter.sources[leaves[0][0].attrs[0]]
         if source.is_splat or not source.value.shape:
             return None
-        flat = _distinct(source.find(numpy.stack([numpy.sort(numpy.stack([leaf.lanes for leaf in part]), axis=0) for part in
-                                                  leaves])), first.op)
+        flat = _distinct(source.find(numpy.stack([numpy.sort(numpy.stack([leaf.lanes for leaf in part]), axis=0)
+                                                  for part in leaves])), first.op)
         if flat is None or flat.shape[1] < 2:
             return None
-        places, count = numpy.stack(numpy.unravel_index(flat, source.value.shape)), flat.shape[1]  # [dim, slot, term, lane]
+        places = numpy.stack(numpy.unravel_index(flat, source.value.shape))  # [dim, slot, term, lane]
+        count = flat.shape[1]
         reduced = [dim for dim in range(len(places)) if (places[dim] != places[dim][:, :1]).any()]
         if math.prod(source.value.shape[dim] for dim in reduced) != count:
             return None
@@ -203,15 +205,16 @@ class _Array:
         if first.op[-1] in "su" and first.op[:-1] in ("max", "min"):
             made = _with_sign(self.importer, made, first.op[-1])
         for dim in reversed(reduced):
-            made = self.importer.op(REDUCTIONS[first.op], made.dtype, made.shape[:dim] + made.shape[dim + 1:], made.built,
-                                    **({"dim": dim} if len(made.shape) > 1 else {}))
+            made = self.importer.op(REDUCTIONS[first.op], made.dtype, made.shape[:dim] + made.shape[dim + 1:],
+                                    made.built, **({"dim": dim} if len(made.shape) > 1 else {}))
         index = numpy.zeros(places.shape[1:2] + places.shape[3:], numpy.int64)
         for dim in kept:
             index = index * source.value.shape[dim] + places[dim][:, 0]
         rows = iter(index)
-        return self._take(Source(made, made.shape), self._spread([None if part is None else next(rows) for part in terms]))
+        return self._take(Source(made, made.shape),
+                          self._spread([None if part is None else next(rows) for part in terms]))
 
-    def _over_source(self, terms, leaves, source: Source) -> typing.Optional[Val]:
+    def _over_source(self, terms, leaves, source: Source) -> Val | None:
         """What is reduced, as an array like its source."""
         flat_terms = [term for part in terms for term in part]
         flat_leaves = [leaf for part in leaves for leaf in part]
@@ -224,7 +227,7 @@ class _Array:
             return None
 
 
-def _distinct(flat: numpy.ndarray, op: str) -> typing.Optional[numpy.ndarray]:
+def _distinct(flat: numpy.ndarray, op: str) -> numpy.ndarray | None:
     """Sorted places of terms [slot, term, lane], each once: what is there twice counts twice in a sum, but not in a
     maximum."""
     again = numpy.diff(flat, axis=1, prepend=-1) == 0
@@ -241,7 +244,7 @@ def _signature(node: Node) -> tuple:
     return node.op, node.kind, node.attrs, len(node.args)
 
 
-def _list_terms(node: Node, op: str) -> typing.List[Node]:
+def _list_terms(node: Node, op: str) -> list[Node]:
     """The operands of an operation that is done again and again."""
     assert op in COMMUTES or op in REDUCTIONS
     if node.op != op:
@@ -249,11 +252,11 @@ def _list_terms(node: Node, op: str) -> typing.List[Node]:
     return [term for part in node.args for term in _list_terms(part, op)]
 
 
-def _only_leaf(node: Node) -> typing.Optional[Node]:
+def _only_leaf(node: Node) -> Node | None:
     """The one source element that a node depends on."""
     if node.op == "source":
         return node
-    found = [leaf for leaf in (_only_leaf(part) for part in node.args if not part.is_const)]
+    found = [_only_leaf(part) for part in node.args if not part.is_const]
     if not found or any(leaf is None for leaf in found):
         return None
     same = all(leaf.attrs == found[0].attrs and (leaf.lanes == found[0].lanes).all() for leaf in found)
@@ -267,7 +270,7 @@ def _first(importer, value: Val) -> Val:
     return reshape(importer, slice_box(importer, value, [0] * len(value.shape), [1] * len(value.shape)), ())
 
 
-def _take_box(importer, value: Val, places: numpy.ndarray, shape) -> typing.Optional[Val]:
+def _take_box(importer, value: Val, places: numpy.ndarray, shape) -> Val | None:
     """A box of the source whose dimensions are dimensions of the array: sliced, put in order, repeated."""
     cared = numpy.flatnonzero(places >= 0)
     from_dims = numpy.unravel_index(places[cared].astype(numpy.int64), value.shape)
@@ -315,7 +318,7 @@ def _spread_dims(importer, value: Val, dims: typing.Sequence[int], shape) -> Val
     return importer.broadcast(reshape(importer, value, spread), shape, dims[0])
 
 
-def _take_bits(importer, value: Val, places: numpy.ndarray, shape) -> typing.Optional[Val]:
+def _take_bits(importer, value: Val, places: numpy.ndarray, shape) -> Val | None:
     """Where each bit of a place in the array is a bit of the place in the source, or none: by reshapes."""
     size, total = len(places), math.prod(value.shape)
     if size & (size - 1) or total & (total - 1) or (places < 0).any():
@@ -326,15 +329,16 @@ def _take_bits(importer, value: Val, places: numpy.ndarray, shape) -> typing.Opt
     wanted = places[0] + sum((weight * (numbers >> bit & 1) for bit, weight in enumerate(weights)), 0)
     is_bit = all(weight >= 0 and weight & (weight - 1) == 0 for weight in weights)
     used = [weight for weight in weights if weight]
-    if not is_bit or len(set(used)) != len(used) or (places != wanted).any() or any(places[0] & weight for weight in used):
+    if not is_bit or len(set(used)) != len(used) or (places != wanted).any() or \
+            any(places[0] & weight for weight in used):
         return None
     return _by_runs(importer, value, int(places[0]), weights, shape)
 
 
-def _by_runs(importer, value: Val, first: int, weights: typing.Sequence[int], shape) -> typing.Optional[Val]:
+def _by_runs(importer, value: Val, first: int, weights: typing.Sequence[int], shape) -> Val | None:
     """weights: by bit of a place in the array, the lowest first, that of the bit in the source, or 0."""
     total = math.prod(value.shape).bit_length() - 1
-    runs: typing.List[typing.Tuple[int, int]] = []  # of the array, the lowest first: a bit of the source or -1, and how many
+    runs: list[tuple[int, int]] = []  # of the array, the lowest first: a bit of the source or -1, and how many
     for weight in weights:
         bit = weight.bit_length() - 1
         if runs and (runs[-1][0] < 0 and bit < 0 or runs[-1][0] >= 0 and bit == runs[-1][0] + runs[-1][1]):
@@ -342,7 +346,7 @@ def _by_runs(importer, value: Val, first: int, weights: typing.Sequence[int], sh
         else:
             runs.append((bit, 1))
     pieces = sorted(run for run in runs if run[0] >= 0)
-    parts: typing.List[typing.Tuple[int, int, bool]] = []  # of the source, the lowest first, with those that are not taken
+    parts: list[tuple[int, int, bool]] = []  # of the source, the lowest first, with those that are not taken
     here = 0
     for bit, count in [*pieces, (total, 0)]:
         if bit > here:
@@ -389,7 +393,7 @@ def _table_by_place(importer, bits: numpy.ndarray, cared: numpy.ndarray, kind: s
     dims = numpy.unravel_index(where, shape)
     values = bits[where]
     for dim, place in enumerate(dims):
-        by_place: typing.Dict[int, int] = {}
+        by_place: dict[int, int] = {}
         if all(by_place.setdefault(int(own), value) == value for own, value in zip(place, values)):
             made = _table_of_dim(importer, by_place, dim, shape, whole)
             if made is not None:
@@ -411,7 +415,7 @@ def _iota(importer, dim: int, shape, whole: str) -> Val:
     return importer.op("iota", dtype, shape, dtype=dtype, shape=shape, dim=dim)
 
 
-def _table_of_dim(importer, by_place: typing.Dict[int, int], dim: int, shape, whole: str) -> typing.Optional[Val]:
+def _table_of_dim(importer, by_place: dict[int, int], dim: int, shape, whole: str) -> Val | None:
     size = shape[dim]
     period = next((step for step in range(1, size + 1) if size % step == 0 and _has_period(by_place, step)), size)
     if period > CHOICES_MAX:
@@ -423,13 +427,13 @@ def _table_of_dim(importer, by_place: typing.Dict[int, int], dim: int, shape, wh
         number = binary(importer, "rem", number, const(period, dtype), dtype)
     if all(value == 1 << place for place, value in values.items()):
         return binary(importer, "shift_left", importer.broadcast(const(1, dtype), shape), number, dtype)
-    result: typing.Optional[Val] = None
+    result: Val | None = None
     for value in sorted(set(values.values()), reverse=True):
         here = [place for place, own in values.items() if own == value]
         if result is None:
             result = importer.broadcast(const(value, dtype), shape)
             continue
-        is_here: typing.Optional[Val] = None
+        is_here: Val | None = None
         for place in here:
             one = binary(importer, "eq", number, const(place, dtype), "bool")
             is_here = one if is_here is None else binary(importer, "or", is_here, one, "bool")
@@ -437,8 +441,8 @@ def _table_of_dim(importer, by_place: typing.Dict[int, int], dim: int, shape, wh
     return result
 
 
-def _has_period(by_place: typing.Dict[int, int], step: int) -> bool:
-    found: typing.Dict[int, int] = {}
+def _has_period(by_place: dict[int, int], step: int) -> bool:
+    found: dict[int, int] = {}
     return all(found.setdefault(place % step, value) == value for place, value in by_place.items())
 
 
@@ -530,8 +534,9 @@ def _bits(importer, node, a):
 def _one(name: str):
     def operate(importer, node, a):
         a = _made(importer, a)
-        if node.attrs == ("approx",) and not importer.source.approx_math and name in ("exp2", "log2", "sin", "cos", "tanh",
-                                                                                      "rsqrt"):
+        if node.attrs == ("approx",) and not importer.source.approx_math and \
+                name in ("exp2", "log2", "sin", "cos", "tanh",
+                         "rsqrt"):
             return importer.op(name, a.dtype, a.shape, a.built, approx=True)
         return unary(importer, name, a)
     return operate
@@ -558,7 +563,7 @@ def _round(importer, node, a):
     return importer.op("round", a.dtype, a.shape, a.built)
 
 
-_OPERATIONS: typing.Dict[str, typing.Callable] = {
+_OPERATIONS: dict[str, typing.Callable] = {
     **{name: _pair(name) for name in ("add", "sub", "mul", "div", "and", "or", "xor", "max", "min", "atan2", "pow")},
     **{f"{name}{sign}": _pair(name, sign) for name in ("div", "rem", "max", "min") for sign in "su"},
     **{f"{name}{sign}": _pair(name, sign, True) for name in ("lt", "le", "gt", "ge") for sign in "su"},

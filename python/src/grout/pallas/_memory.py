@@ -74,7 +74,8 @@ def store(importer, view: View, value: Val) -> None:
     if view.padded and _packed.is_packed(view):
         importer.builder.op("store", view.ref, importer.broadcast(value, (2,)).built)
         return
-    value = _packed.before_store(importer, view, value) if view.lies_as is None else reshape(importer, value, view.lies_as)
+    value = _packed.before_store(importer, view, value) if view.lies_as is None \
+        else reshape(importer, value, view.lies_as)
     ref = view.ref.at[0] if view.padded else view.ref
     operand = importer.builder.typed(value.const, value.dtype) if value.is_const else value.built
     importer.builder.op("store", ref, operand)
@@ -124,8 +125,9 @@ def _check_arrival(importer, variable) -> None:
     """Of the barrier that gets bytes."""
     aval = getattr(variable.aval, "inner_aval", variable.aval)
     if getattr(aval.dtype, "orders_tensor_core", False) and importer.is_blackwell and not _series.BYTES_ARRIVE_ONCE:
-        raise importer.unsupported(f"its barrier has orders_tensor_core=True: that counts threads, and JAX {_series.VERSION} "
-                                   "lets all 128 lanes arrive; since 0.12 one does. Use two barriers")
+        raise importer.unsupported("its barrier has orders_tensor_core=True: that counts threads, and JAX "
+                                   f"{_series.VERSION} lets all 128 lanes arrive; since 0.12 one does. Use two "
+                                   "barriers")
 
 
 @rule("copy_gmem_to_smem")
@@ -154,7 +156,8 @@ def import_load_by_tma(importer, equation, source, target, *operands):
         to = apply(importer, target, at_target)
         if is_of_windows(at_source):
             if axes:
-                raise importer.unsupported("windows are not shared by the CTAs of a cluster; JAX' lowering takes none either")
+                raise importer.unsupported("windows are not shared by the CTAs of a cluster; JAX' lowering takes none "
+                                           "either")
             pixels = find_pixels(importer, source, at_source)
             importer.builder.op("copy_gmem_to_smem_im2col", pixels.source, to.ref, barrier, *pixels.offsets,
                                 pixels=pixels.ranges)  # zeros from outside whatever oob_mode= says, as JAX lowers it
@@ -183,14 +186,17 @@ def import_load_by_tma(importer, equation, source, target, *operands):
 
 def _load_by_lanes(importer, params, source, target, leaves) -> None:
     """cp.async, as JAX lowers a copy without a barrier for GPUs before Hopper: a group of its own, closed at once."""
-    (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"], params["dst_transforms_treedef"])
+    (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
+                                                params["dst_transforms_treedef"])
     if params.get("collective_axes") or params.get("leader_tracked") is not None:
-        raise importer.unsupported("a copy without a barrier goes by cp.async, which has no collective_axes and leader_tracked")
+        raise importer.unsupported("a copy without a barrier goes by cp.async, which has no collective_axes and "
+                                   "leader_tracked")
     if rest or params.get("has_user_predicate"):
         raise importer.unsupported("a copy without a barrier goes by cp.async, which JAX' lowering gives no predicate")
     if _oob(importer, params.get("oob_mode")) != {"oob": "in_bounds"}:
-        raise importer.unsupported("a copy without a barrier goes by cp.async, which reads what lies outside of an array: "
-                                   "write oob_mode=plgpu.OOBFillMode.PROMISE_IN_BOUNDS, as JAX' lowering asks for")
+        raise importer.unsupported("a copy without a barrier goes by cp.async, which reads what lies outside of an "
+                                   "array: write oob_mode=plgpu.OOBFillMode.PROMISE_IN_BOUNDS, as JAX' lowering asks "
+                                   "for")
     view, to = apply(importer, source, at_source), apply(importer, target, at_target)
     importer.builder.op("async_copy", view.ref, to.ref)
     importer.builder.op("async_copy_commit_group")
@@ -402,7 +408,7 @@ def import_debug_print(importer, equation, *operands):
     params = equation.params
     static = dict(params.get("static_args") or ())
     count = len(operands) + len(static)
-    values = [static[number] if number in static else None for number in range(count)]
+    values = [static.get(number) for number in range(count)]
     rest = iter(operands)
     values = [next(rest) if value is None else value for value in values]
     text = params["fmt"]

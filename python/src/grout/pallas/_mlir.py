@@ -24,11 +24,11 @@ PLAIN = ("f16", "bf16", "f32", "f64")
 
 def refuse(what: str) -> UnsupportedError:
     """To be raised: code does something that has no counterpart."""
-    return UnsupportedError(f"the code of an inline_mgpu has {what}, which grout does not read: say what the function does "
-                            "with grout.pallas.register_inline")
+    return UnsupportedError(f"the code of an inline_mgpu has {what}, which grout does not read: say what the function "
+                            "does with grout.pallas.register_inline")
 
 
-def describe(mlir_type) -> typing.Tuple[str, int]:
+def describe(mlir_type) -> tuple[str, int]:
     """An MLIR type as the type of elements, and how many a register has."""
     text = str(mlir_type)
     if text.startswith("vector<"):
@@ -48,7 +48,8 @@ class Struct(tuple):
 
 
 def read_attribute(attribute) -> str:
-    """An attribute, without the dialect's sugar: 'add' of #arith.kind<add>, and of #arith<kind add> as older ones print."""
+    """An attribute, without the dialect's sugar: 'add' of #arith.kind<add>, and of #arith<kind add> as older ones
+    print."""
     text = str(attribute)
     return text.rpartition("<")[2].rstrip(">").split()[-1].strip('"') if "<" in text else text
 
@@ -70,8 +71,8 @@ _CONVERSIONS = {"arith.sitofp": "itof", "arith.uitofp": "utof", "arith.fptosi": 
                 "arith.extf": "ftof", "arith.truncf": "ftof"}
 _RESIZES = {"arith.extsi": True, "arith.extui": False, "arith.trunci": False, "arith.index_cast": True,
             "arith.index_castui": False, "llvm.sext": True, "llvm.zext": False, "llvm.trunc": False}
-_WHOLE_TESTS = {"eq": "eq", "ne": "ne", "slt": "lts", "sle": "les", "sgt": "gts", "sge": "ges", "ult": "ltu", "ule": "leu",
-                "ugt": "gtu", "uge": "geu"}
+_WHOLE_TESTS = {"eq": "eq", "ne": "ne", "slt": "lts", "sle": "les", "sgt": "gts", "sge": "ges", "ult": "ltu",
+                "ule": "leu", "ugt": "gtu", "uge": "geu"}
 _WHOLE_NUMBERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _FLOAT_TESTS = {"oeq": "eq", "une": "ne", "ogt": "gt", "oge": "ge", "olt": "lt", "ole": "le"}
 _FLOAT_NUMBERS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
@@ -83,7 +84,7 @@ class Reader:
     of the operation and the dimension. effect(reader, operation) does what is no arithmetic, and says what it gives."""
 
     def __init__(self, places: typing.Callable[[str, str], Word], effect: typing.Callable, ptx_effect: typing.Callable):
-        self.values: typing.Dict[object, object] = {}
+        self.values: dict[object, object] = {}
         self.places, self.effect, self._ptx_effect = places, effect, ptx_effect
 
     def of(self, value) -> tuple:
@@ -153,7 +154,7 @@ def _plain(attribute) -> str:
     return attribute.value if hasattr(attribute, "value") else str(attribute).strip('"')
 
 
-def _integers(operation, name: str) -> typing.List[int]:
+def _integers(operation, name: str) -> list[int]:
     """The numbers of an attribute."""
     return [int(number) for number in operation.attributes[name]]
 
@@ -175,7 +176,7 @@ def _number(value, kind: str) -> Word:
     """A number as an element of this type."""
     if kind[0] == "i":
         return whole(int(value), kind)
-    from ._arithmetic import numpy_dtype  # pylint: disable=import-outside-toplevel
+    from ._arithmetic import numpy_dtype
     raw = numpy.array([value], numpy.float64).astype(numpy_dtype(kind))
     return of(const(int(raw.view(f"u{raw.itemsize}")[0]), kind))
 
@@ -226,7 +227,7 @@ def _read_broadcast(reader, operation):
 
 def _at(reader, operation, dynamic, name: str = "static_position") -> int:
     """The place in a vector that an operation names."""
-    places = [place for place in _integers(operation, name)] if name in operation.attributes else []
+    places = list(_integers(operation, name)) if name in operation.attributes else []
     places = [place for place in places if place >= 0]
     for operand in dynamic:
         number = uniform(reader.scalar(operand).node)
@@ -395,7 +396,7 @@ def _read_if(reader, operation):
     return reader.effect(reader, operation)
 
 
-_READERS: typing.Dict[str, typing.Callable] = {
+_READERS: dict[str, typing.Callable] = {
     "arith.constant": _read_constant, "llvm.mlir.constant": _read_constant, "arith.cmpi": _read_cmpi,
     "arith.cmpf": _read_cmpf, "arith.select": _read_select, "llvm.select": _read_select, "arith.bitcast": _read_bitcast,
     "vector.bitcast": _read_bitcast, "llvm.bitcast": _read_bitcast, "math.fma": _read_fma, "llvm.intr.fma": _read_fma,
@@ -432,17 +433,17 @@ class Registers:
 class Written:
     """What the function of an inline_mgpu writes, in a context of MLIR that is open inside of 'with'.
 
-    given: of each argument its kind, shape and type; 'registers' for an array. Then block is what was written, arguments
-    and results are Registers.
+    given: of each argument its kind, shape and type; 'registers' for an array. Then block is what was written,
+    arguments and results are Registers.
     """
 
     def __init__(self, params, given: typing.Sequence[tuple]):
         self._params, self._given = params, given
         self.block, self.arguments, self.results = None, [], []
         self.recorder = Recorder(refuse)
-        self._known: typing.Dict[object, list] = {}
+        self._known: dict[object, list] = {}
 
-    def __enter__(self) -> "Written":
+    def __enter__(self) -> Written:
         self._context = _jax.open_mlir()
         self._context.__enter__()
         try:
@@ -466,15 +467,17 @@ class Written:
             returned = self._call(objects)
         for result, kind in zip(returned, self._params["flat_ret_ty"]):
             if result.layout != kind.layout.to_mgpu():
-                raise UnsupportedError(f"the function of an inline_mgpu returns an array in the layout {result.layout}, and "
-                                       f"{kind.layout} is declared")
+                raise UnsupportedError("the function of an inline_mgpu returns an array in the layout "
+                                       f"{result.layout}, and {kind.layout} is declared")
             self.results.append(self.note(result.layout, tuple(kind.shape), list(result.registers.flat)))
 
     def _list_types(self, kind, space: str, shape, dtype: str) -> list:
         if space != "registers":
-            return [_jax.memref_type(kind, space, shape, dtype)] if space in ("smem", "gmem") and shape is not None else []
+            return [_jax.memref_type(kind, space, shape, dtype)] if space in ("smem", "gmem") and shape is not None \
+                else []
         layout, element = kind.to_mgpu(), _jax.mlir_type(dtype)
-        return [layout.registers_element_type(element)] * int(numpy.prod(layout.registers_shape(tuple(shape)), dtype=int))
+        return [layout.registers_element_type(element)] * int(numpy.prod(layout.registers_shape(tuple(shape)),
+                                                                         dtype=int))
 
     def _wrap(self, kind, values: list, space: str, shape, dtype: str):
         """What the function gets for an argument."""
@@ -495,8 +498,9 @@ class Written:
                 result = function(Context(self.recorder, refuse), *arguments)
         except UnsupportedError:
             raise
-        except Exception as error:  # pylint: disable=broad-exception-caught
-            raise UnsupportedError(f"the function of an inline_mgpu ends with {type(error).__name__}: {error}") from error
+        except Exception as error:
+            raise UnsupportedError(f"the function of an inline_mgpu ends with {type(error).__name__}: "
+                                   f"{error}") from error
         leaves, tree = _jax.jax.tree.flatten(result, is_leaf=lambda leaf: hasattr(leaf, "registers"))
         if tree != self._params["pytree_ret_ty"]:
             raise UnsupportedError("the function of an inline_mgpu returns something else than its return_type")
@@ -516,7 +520,7 @@ class Written:
         return self._known[key]
 
 
-def list_places(layout, shape) -> typing.Iterator[typing.List[numpy.ndarray]]:
+def list_places(layout, shape) -> typing.Iterator[list[numpy.ndarray]]:
     """Of each register of a layout the places of its elements, counted row by row, in each lane: the layout writes code
     for the first one, and that is run."""
     block = _jax.make_mlir_function([])

@@ -15,7 +15,7 @@ class Names:
     """The names of one kernel: each is given once."""
 
     def __init__(self):
-        self._taken: typing.Set[str] = set()
+        self._taken: set[str] = set()
 
     def take(self, wanted: str) -> str:
         """A name like this one."""
@@ -38,13 +38,13 @@ def _is_reserved(name: str) -> bool:
     return bool(lib.grout_build_is_word(name.encode()))
 
 
-def short_name(name: typing.Optional[str]) -> str:
+def short_name(name: str | None) -> str:
     """'acc' for 'scratch_refs.acc' or 'kwargs['acc']'."""
     words = re.findall(r"[A-Za-z]\w*", name or "")
     return words[-1] if words else "s"
 
 
-def find_parameter_names(jaxpr, input_count: int) -> typing.List[str]:
+def find_parameter_names(jaxpr, input_count: int) -> list[str]:
     """What the kernel calls its references to arrays; 'in0' and 'out0' where that is not sure.
 
     A kernel that is called with None for an input has more parameters than references. It shows where a parameter is
@@ -63,7 +63,7 @@ def find_kernel_name(name: str, jaxpr) -> str:
     return match[1] if match and match[1] != "<lambda>" else name or "kernel"
 
 
-def _find_body(jaxpr) -> typing.Optional[typing.Match]:
+def _find_body(jaxpr) -> typing.Match | None:
     """Name, file and line of the function that the kernel's scope runs: JAX does not keep the function."""
     for equation in jaxpr.eqns:
         if equation.primitive.name == "run_scoped":
@@ -74,13 +74,13 @@ def _find_body(jaxpr) -> typing.Optional[typing.Match]:
     return re.match(r"(\S+) at (.*):(\d+)$", getattr(info, "func_src_info", None) or "")
 
 
-def find_place(jaxpr) -> typing.Tuple:
+def find_place(jaxpr) -> tuple:
     """Where the kernel's function stands, as frames."""
     match = _find_body(jaxpr)
     return ((match[2], int(match[3]), 1, 1),) if match else ()
 
 
-def _read_arguments(jaxpr, count: int) -> typing.List[str]:
+def _read_arguments(jaxpr, count: int) -> list[str]:
     match = _find_body(jaxpr)
     if not match:
         return []
@@ -89,7 +89,7 @@ def _read_arguments(jaxpr, count: int) -> typing.List[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _read_function(file: str, line: int, name: str) -> typing.Tuple[str, ...]:
+def _read_function(file: str, line: int, name: str) -> tuple[str, ...]:
     """The positional parameters of a function of a file."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))

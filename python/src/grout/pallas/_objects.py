@@ -26,11 +26,11 @@ class Declared:
     name: str
     object: Object
     view: View
-    members: typing.Dict[object, "Declared"] = dataclasses.field(default_factory=dict)
+    members: dict[object, Declared] = dataclasses.field(default_factory=dict)
     is_per_cta: bool = False  # its first dimension counts CTAs
 
 
-def _group(importer, axes) -> typing.Tuple[str, ...]:
+def _group(importer, axes) -> tuple[str, ...]:
     axes = axes if isinstance(axes, (tuple, list)) else (axes,)
     return tuple(importer.get_axis_name(axis) for axis in axes)
 
@@ -52,7 +52,7 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
 
 def _logical(importer, shape, undo):
     """Shape, tile and swizzle of an array whose physical shape and transforms back are these."""
-    tile: typing.Tuple[int, ...] = ()
+    tile: tuple[int, ...] = ()
     swizzle = None
     shape = tuple(shape)
     for transform in undo:
@@ -79,7 +79,7 @@ def _is_for_tma(tile, swizzle, dtype) -> bool:
     return swizzle is not None and len(tile) == 2 and count_bytes(dtype, tile[1]) == swizzle
 
 
-def logical_shape(importer, shape, undo) -> typing.Tuple[int, ...]:
+def logical_shape(importer, shape, undo) -> tuple[int, ...]:
     """What an array is to its users whose physical shape and transforms back are these."""
     return tuple(map(int, _logical(importer, shape, undo)[0]))
 
@@ -116,8 +116,9 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, undo
     if kind is None:
         raise importer.unsupported(f"%{name} has a layout in tensor memory that has no counterpart: {layout}")
     if start is not None and not any(kind.values()) and numpy.dtype(inner.dtype).itemsize < 4:
-        raise importer.unsupported(f"%{name}, of a RefUnion, has one element in a column of 32 bits, and what lies beside it "
-                                   "has no meaning to another array: write packed=True, or keep it out of the union")
+        raise importer.unsupported(f"%{name}, of a RefUnion, has one element in a column of 32 bits, and what lies "
+                                   "beside it has no meaning to another array: write packed=True, or keep it out of "
+                                   "the union")
     dtype, shape, word = lay_out(inner.dtype, inner.shape)
     made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
     return Declared(name, made, View("tmem", None, shape, dtype, tuple(undo), word=word))
@@ -125,7 +126,7 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, undo
 
 def _describe_tmem_union(importer, name: str, aval) -> Declared:
     """An array that has the columns of all, and its members, each with the layout that JAX gives it."""
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     size = tuple(aval.inner_aval.shape)
     collective = bool(aval.collective)
     made = grout_builder.tmem("u32", *size, collective=collective)
@@ -134,8 +135,8 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
     for number, leaf in enumerate(leaves):
         taken = leaf.transforms[0]
         if getattr(taken, "layout", None) is None:
-            raise importer.unsupported(f"%{name} is a RefUnion in tensor memory of a JAX that does not say how its members "
-                                       "lie: allocate its arrays in one scope after the other")
+            raise importer.unsupported(f"%{name} is a RefUnion in tensor memory of a JAX that does not say how its "
+                                       "members lie: allocate its arrays in one scope after the other")
         key = find_key(leaf.transforms)
         if key not in union.members:
             inner = jax.core.ShapedArray(taken.shape, taken.dtype)
@@ -145,7 +146,7 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
     return union
 
 
-def find_tmem_kind(layout, rows: int, columns: int) -> typing.Optional[typing.Dict[str, bool]]:
+def find_tmem_kind(layout, rows: int, columns: int) -> dict[str, bool] | None:
     """What an array with a layout of Mosaic GPU is declared as; None: there is nothing of that kind."""
     tcgen05 = _jax.tcgen05
     if layout == tcgen05.scales_layout():
@@ -190,7 +191,7 @@ def _describe_union(importer, name: str, aval) -> Declared:
 
 def _list_members(aval) -> typing.Iterator:
     """Of each reference of a union its key, its physical shape and the transforms back."""
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     offset_of_group = 0
     for group in aval.refs:
         offset = offset_of_group
@@ -233,7 +234,7 @@ def _bind(declared: Declared, ref) -> View:
     return declared.view.but(ref=ref)
 
 
-def make_scratch(importer, declared: typing.Sequence[Declared]) -> typing.List[View]:
+def make_scratch(importer, declared: typing.Sequence[Declared]) -> list[View]:
     """Objects that live as long as the kernel."""
     views = []
     for item in declared:
@@ -327,7 +328,7 @@ def import_run_scoped(importer, equation, *consts):
 @rule("run_state")
 def import_run_state(importer, equation, *arguments):
     """Accumulators with first values; other values are cells, and references come from outside."""
-    from ._memory import load, store  # pylint: disable=import-outside-toplevel
+    from ._memory import load, store
     jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
     accumulators = [(number, describe(importer, variable.aval, (), "acc"))
                     for number, (variable, argument) in enumerate(zip(jaxpr.invars, arguments))

@@ -4,7 +4,6 @@ order in which they lie; what JAX' references take beyond that is done to the va
 from __future__ import annotations
 
 import dataclasses
-import typing
 
 from . import _jax
 from ._arithmetic import binary, select
@@ -19,7 +18,7 @@ class Pick:
     """What of the last dimension is meant of that which is loaded: so many elements, or one if size is None."""
 
     start: Val
-    size: typing.Optional[int]
+    size: int | None
 
     def take(self, importer, value: Val) -> Val:
         """The elements that are meant."""
@@ -37,7 +36,7 @@ def is_packed(view: View) -> bool:
     return view.kind in ("gmem", "smem") and view.dtype in PACKED
 
 
-def _align(importer, item, to_val) -> typing.Tuple[object, typing.Optional[Pick]]:
+def _align(importer, item, to_val) -> tuple[object, Pick | None]:
     """Of an index of the last dimension: whole bytes, and what is meant of them."""
     if not isinstance(item, indexing.Slice):
         place = to_val(importer, item)
@@ -62,7 +61,7 @@ def take_part(importer, view: View, indices, take, to_val) -> View:
     if view.pick is not None:
         raise importer.unsupported("a part of a part of elements of 4 bits that is no whole bytes: index once")
     order = view.turn or tuple(range(len(view.shape)))
-    stored: typing.List[object] = [None] * len(order)
+    stored: list[object] = [None] * len(order)
     for own, dim in enumerate(order):
         stored[dim] = indices[own]
     meant = list(stored)
@@ -73,7 +72,7 @@ def take_part(importer, view: View, indices, take, to_val) -> View:
                     turn=_plain(tuple(sorted(kept).index(dim) for dim in kept)))
 
 
-def _plain(order: typing.Tuple[int, ...]) -> typing.Tuple[int, ...]:
+def _plain(order: tuple[int, ...]) -> tuple[int, ...]:
     return () if order == tuple(range(len(order))) else order
 
 

@@ -13,7 +13,6 @@ import typing
 from ..builder import ds
 from ._values import Val, index
 
-
 RANK_MAX = 8  # dimensions of an array of grout
 
 
@@ -22,8 +21,8 @@ class Part:
     """What a part of an array takes of a dimension: from the sum of starts on, so many; size None: one, which is no
     dimension any more. Without starts it is all of it."""
 
-    starts: typing.Tuple[Val, ...] = ()
-    size: typing.Optional[int] = None
+    starts: tuple[Val, ...] = ()
+    size: int | None = None
 
     @property
     def is_all(self) -> bool:
@@ -36,12 +35,12 @@ class Trail:
     """A whole array, its dimensions, what is taken of them, and those that are left in the order of the part."""
 
     ref: object
-    dims: typing.Tuple[int, ...]
-    parts: typing.Tuple[Part, ...]
-    order: typing.Tuple[int, ...]
+    dims: tuple[int, ...]
+    parts: tuple[Part, ...]
+    order: tuple[int, ...]
 
     @property
-    def shape(self) -> typing.Tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
         """Of the part."""
         return tuple(self.dims[dim] if self.parts[dim].is_all else self.parts[dim].size for dim in self.order)
 
@@ -72,7 +71,7 @@ def transpose(trail: Trail, permutation) -> Trail:
     return dataclasses.replace(trail, order=tuple(trail.order[dim] for dim in permutation))
 
 
-def _match(importer, before, after) -> typing.Iterator[typing.Tuple[range, range]]:
+def _match(importer, before, after) -> typing.Iterator[tuple[range, range]]:
     """Which dimensions become which, in groups of as many elements that are as small as they can be. A dimension of one
     element that goes or comes is a group."""
     i = j = 0
@@ -107,8 +106,8 @@ def _scale(importer, start: Val, by: int, over: int) -> Val:
     by, over = by // divisor, over // divisor
     if over > 1:
         if not start.is_const or start.const % over:
-            raise importer.unsupported("a reference in other dimensions that begins at a place that may be no multiple of "
-                                       f"{over} rows: reshape it before it is sliced")
+            raise importer.unsupported("a reference in other dimensions that begins at a place that may be no multiple "
+                                       f"of {over} rows: reshape it before it is sliced")
         start = index(start.const // over)
     return importer.arith("mul", start, index(by))
 
@@ -147,7 +146,7 @@ def _change(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Se
 def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
     """The part in other dimensions."""
     at = {dim: ([size], [part]) for dim, (size, part) in enumerate(zip(trail.dims, trail.parts))}
-    places: typing.List[typing.Tuple[int, int]] = []  # of each new dimension: where its group begins, and which of it
+    places: list[tuple[int, int]] = []  # of each new dimension: where its group begins, and which of it
     units = 0  # dimensions of one element that stand before the next group
     for before, after in _match(importer, trail.shape, shape):
         dims = [trail.order[number] for number in before]
@@ -169,15 +168,16 @@ def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
         made += at[dim][0]
         parts += at[dim][1]
     if not 0 < len(made) <= RANK_MAX:
-        raise importer.unsupported(f"a reference whose array would have {len(made)} dimensions: there are 1 to {RANK_MAX}")
+        raise importer.unsupported(f"a reference whose array would have {len(made)} dimensions: there are 1 to "
+                                   f"{RANK_MAX}")
     return Trail(trail.ref.reshape(*made), tuple(made), tuple(parts),
                  tuple(first[group] + number for group, number in places))
 
 
 def build(importer, trail: Trail):
     """The reference that the trail leads to."""
-    items: typing.List[object] = []
-    kept: typing.List[int] = []
+    items: list[object] = []
+    kept: list[int] = []
     for dim, part in enumerate(trail.parts):
         if part.is_all:
             items.append(slice(None))
@@ -197,7 +197,7 @@ def build(importer, trail: Trail):
 class _Run:
     """Elements that follow each other in row-major order: from the sum of starts, each times its stride, on."""
 
-    terms: typing.List[typing.Tuple[Val, int]]
+    terms: list[tuple[Val, int]]
     length: int
 
     def is_multiple(self, of: int) -> bool:
@@ -215,8 +215,8 @@ class _Run:
 
 
 def _refuse(importer):
-    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take the "
-                                "part first, or reshape what is loaded")
+    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take "
+                                "the part first, or reshape what is loaded")
 
 
 def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:
@@ -233,7 +233,7 @@ def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) 
     return run
 
 
-def _box(importer, run: _Run, dims: typing.Sequence[int]) -> typing.List[Part]:
+def _box(importer, run: _Run, dims: typing.Sequence[int]) -> list[Part]:
     """The same elements as a box of other dimensions."""
     for dim, size in enumerate(dims):
         unit = math.prod(dims[dim + 1:])
@@ -241,7 +241,7 @@ def _box(importer, run: _Run, dims: typing.Sequence[int]) -> typing.List[Part]:
         if run.length % unit or count > size or not run.is_multiple(unit):
             continue
         start = run.count(importer, unit)
-        outside: typing.List[Part] = []
+        outside: list[Part] = []
         for outer in reversed(dims[1:dim + 1]):  # of each dimension but the first the remainder
             is_first = not outside
             if is_first and not (start.const % outer + count <= outer if start.is_const else

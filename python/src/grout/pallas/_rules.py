@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 
 # By name of the primitive: rule(importer, equation, *operands) -> the result, a list of several, or None.
-RULES: typing.Dict[str, typing.Callable] = {}
+RULES: dict[str, typing.Callable] = {}
 
 
 def rule(*names: str):
@@ -19,7 +19,7 @@ def rule(*names: str):
 
 
 # What has no counterpart, and why: the answer to "can I use it?".
-REFUSED: typing.Dict[str, str] = {}
+REFUSED: dict[str, str] = {}
 
 
 def refuse(why: str, *names: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Semaphores: those of a kernel are grout's own. Those that plgpu.alloc_semaphore makes outside are elements of an array
-that kernels share, and what is done to them is what JAX lowers it to: atomics, and loops of those who wait."""
+"""Semaphores: those of a kernel are grout's own. Those that plgpu.alloc_semaphore makes outside are elements of an
+array that kernels share, and what is done to them is what JAX lowers it to: atomics, and loops of those who wait."""
 from __future__ import annotations
 
 import typing
@@ -61,7 +61,7 @@ def _read(importer, at, attributes: typing.Mapping[str, str]) -> Val:
     return importer.op("atomic_fetch_add", FROM_OUTSIDE, (), at, 0, order="acquire", **attributes)
 
 
-def _name_carries(importer, *names: str) -> typing.List[str]:
+def _name_carries(importer, *names: str) -> list[str]:
     importer.carry_count += 1
     return [f"{name}_{importer.carry_count}" for name in names]
 
@@ -102,7 +102,7 @@ def import_semaphore_read(importer, equation, *operands):
 @rule("get_global")
 def import_get_global(importer, equation):
     """A semaphore of the launch: each place of the program has its own."""
-    from ._objects import declare_global  # pylint: disable=import-outside-toplevel
+    from ._objects import declare_global
     return declare_global(importer, equation.outvars[0].aval)
 
 

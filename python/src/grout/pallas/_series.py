@@ -16,15 +16,16 @@ OLDEST = (0, 10)
 SAY_TESTED = f"tested are {_tested.name_all()}"
 
 
-def _read_numbers(version: str) -> typing.Tuple[int, ...]:
+def _read_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
 def _read_version() -> str:
     try:
-        import jax  # pylint: disable=import-outside-toplevel
+        import jax
     except ImportError as error:
-        raise ImportError("grout.pallas: JAX is missing: pip install 'grout-gpu[pallas]', or jax and absl-py") from error
+        raise ImportError("grout.pallas: JAX is missing: pip install 'grout-gpu[pallas]', or jax and "
+                          "absl-py") from error
     version = jax.__version__
     if _read_numbers(version) < OLDEST:
         raise ImportError(f"grout.pallas: JAX {version} is too old: {SAY_TESTED}. Try: pip install 'jax>={TESTED[0]}'")
@@ -36,8 +37,7 @@ def _read_version() -> str:
 VERSION = _read_version()
 NUMBERS = _read_numbers(VERSION)
 
-from jax._src import core  # noqa: E402  pylint: disable=wrong-import-position
-
+from jax._src import core  # noqa: E402  (after the message that JAX is missing)
 
 # ---- jaxprs ---------------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ from jax._src import core  # noqa: E402  pylint: disable=wrong-import-position
 _ClosedJaxpr = getattr(core, "ClosedJaxpr", ())
 
 
-def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
+def open_jaxpr(jaxpr) -> tuple[object, typing.Sequence]:
     """A jaxpr, and the values of its constvars where it has them."""
     if _ClosedJaxpr and isinstance(jaxpr, _ClosedJaxpr) and hasattr(jaxpr, "jaxpr"):
         return jaxpr.jaxpr, jaxpr.consts
@@ -53,12 +53,12 @@ def open_jaxpr(jaxpr) -> typing.Tuple[object, typing.Sequence]:
 
 
 def list_inputs(jaxpr) -> list:
-    """All variables that a jaxpr gets from outside. Those without values of what it closes over are constvars before 0.12,
-    and the first invars since then."""
+    """All variables that a jaxpr gets from outside. Those without values of what it closes over are constvars before
+    0.12, and the first invars since then."""
     return [*jaxpr.constvars, *jaxpr.invars]
 
 
-def list_allocated(jaxpr, const_count: int) -> typing.Tuple[list, typing.List[typing.Optional[str]]]:
+def list_allocated(jaxpr, const_count: int) -> tuple[list, list[str | None]]:
     """Of the jaxpr of a run_scoped: the variables of what it allocates, and the names of the body's parameters.
 
     const_count: how many values it closes over, which come first.
@@ -69,8 +69,8 @@ def list_allocated(jaxpr, const_count: int) -> typing.Tuple[list, typing.List[ty
 
 
 def apply_dce(function, wanted: typing.Sequence[bool], equation):
-    """Calls a DCE rule: which operands are read, and the equation that is left. Since 0.12 rules ask which references are
-    read later, too: here all are."""
+    """Calls a DCE rule: which operands are read, and the equation that is left. Since 0.12 rules ask which references
+    are read later, too: here all are."""
     if NUMBERS >= (0, 12):
         return function(wanted, [True] * len(equation.invars), equation)
     return function(wanted, equation)
@@ -82,7 +82,7 @@ def keep(*arguments):
     return [True] * len(equation.invars), equation
 
 
-def count_scan(params) -> typing.Tuple[int, int]:
+def count_scan(params) -> tuple[int, int]:
     """How many consts and how many carries a scan has: two numbers, or a tree since 0.11."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
@@ -104,30 +104,31 @@ def find_number(equation, operands):
     return operands[0] if operands else int(equation.params["n"])
 
 
-# A copy or a store that brings bytes to a barrier with orders_tensor_core=True arrives once, as such a barrier counts, since
-# 0.12. Before, every lane of the warpgroup arrives.
+# A copy or a store that brings bytes to a barrier with orders_tensor_core=True arrives once, as such a barrier counts,
+# since 0.12. Before, every lane of the warpgroup arrives.
 BYTES_ARRIVE_ONCE = NUMBERS >= (0, 12)
 
-# With predicate=False of copy_gmem_to_smem the arrival is made all the same before 0.12, with no bytes; since then it is
-# not made.
+# With predicate=False of copy_gmem_to_smem the arrival is made all the same before 0.12, with no bytes; since then it
+# is not made.
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
 
 
 def raises_races(interpret) -> bool:
-    """Whether parameters of JAX' interpreter ask that a race is an exception. on_race is of 0.12; before, a race was noted."""
+    """Whether parameters of JAX' interpreter ask that a race is an exception. on_race is of 0.12; before, a race was
+    noted."""
     return bool(getattr(interpret, "detect_races", False)) and getattr(interpret, "on_race", None) == "raise"
 
 
 def is_semaphore(dtype) -> bool:
     """Whether an element type is that of semaphores; JAX has several."""
-    from jax._src.pallas import core as pallas_core  # pylint: disable=import-outside-toplevel
+    from jax._src.pallas import core as pallas_core
     return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
         or "emaphore" in type(dtype).__name__
 
 
 def _find_im2col():
     """What plgpu.im2col_ref makes of a reference, since 0.12."""
-    from jax._src.pallas.mosaic_gpu import core as gpu  # pylint: disable=import-outside-toplevel
+    from jax._src.pallas.mosaic_gpu import core as gpu
     return getattr(gpu, "Im2ColTransform", None)
 
 
@@ -137,7 +138,7 @@ Im2ColTransform = _find_im2col()
 def find_interpret_params():
     """The parameters of JAX' interpreter for GPUs, which 0.10.0 and 0.10.1 lack."""
     try:
-        from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams  # pylint: disable=import-outside-toplevel
+        from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
         return InterpretGPUParams
     except ImportError:
         return ()

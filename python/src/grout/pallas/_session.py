@@ -20,7 +20,8 @@ from ._importer import Imported, Options, import_kernel
 from ._sources import is_mosaic_gpu, make_source
 
 mlir = _jax.mlir
-UNCHECKED = "interpret= asks for races to be raised (detect_races=True), and a session without check=True looks for none"
+UNCHECKED = ("interpret= asks for races to be raised (detect_races=True), and a session without check=True looks for "
+             "none")
 
 
 @dataclasses.dataclass
@@ -28,7 +29,7 @@ class Call:
     """One run of a kernel. report: with check=True."""
 
     imported: Imported
-    report: typing.Optional[Report] = None
+    report: Report | None = None
 
 
 class Session:
@@ -38,11 +39,11 @@ class Session:
     """
 
     def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
-                 on_report: typing.Optional[typing.Callable[[Report], object]] = None):
-        self.kernels: typing.List[Imported] = []
+                 on_report: typing.Callable[[Report], object] | None = None):
+        self.kernels: list[Imported] = []
         self.raises_races = False  # where JAX' interpret= asks for it
-        self.calls: typing.List[Call] = []
-        self.error: typing.Optional[BaseException] = None
+        self.calls: list[Call] = []
+        self.error: BaseException | None = None
         self._check, self._run_options, self._options = check, dict(run_options), options
         read_run_options(self._run_options)
         if check:
@@ -51,7 +52,7 @@ class Session:
         self.held = Held()
         self._lock = threading.Lock()
         # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
-        self._callers: typing.Dict[int, typing.Tuple[object, tuple]] = {}
+        self._callers: dict[int, tuple[object, tuple]] = {}
 
     def note_caller(self, params) -> None:
         """A kernel is being traced. JAX does so again while it lowers, when nobody calls any more."""
@@ -60,7 +61,7 @@ class Session:
             self._callers[id(jaxpr)] = jaxpr, tuple(_jax.list_callers())
 
     @property
-    def reports(self) -> typing.List[Report]:
+    def reports(self) -> list[Report]:
         """Of the calls so far, in their order."""
         return [call.report for call in self.calls if call.report is not None]
 
@@ -103,7 +104,7 @@ class Session:
             raise
 
     def _call(self, imported: Imported, arrays, avals):
-        by_name: typing.Dict[str, numpy.ndarray] = {}
+        by_name: dict[str, numpy.ndarray] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
             array = numpy.array(array) if number in imported.changed else array
             by_name[name] = pack(array.reshape(-1) if number in imported.semaphores else array)
@@ -123,7 +124,8 @@ class Session:
         if call.report is not None and self._on_report is not None:
             self._on_report(call.report)
         if call.report is not None and self.raises_races and imported.raises_races and call.report.verdict == "error":
-            raise RuntimeError(f"{call.report}\nnote: on_race='raise' of the kernel's interpret= makes this an exception")
+            raise RuntimeError(f"{call.report}\nnote: on_race='raise' of the kernel's interpret= makes this an "
+                               "exception")
         return [unpack(by_name[name], aval.shape, aval.dtype) for name, aval in zip(imported.outputs, avals)]
 
 
@@ -131,7 +133,7 @@ class Session:
 _UNFIT = frozenset({"tma-box", "tma-layout", "tile-conflict"})
 
 
-def _refuse_unfit(imported: Imported, arch: typing.Optional[str]) -> None:
+def _refuse_unfit(imported: Imported, arch: str | None) -> None:
     """Says of a kernel that is read, and that grout cannot lay out, that it is not supported, before anything runs."""
     try:
         imported.module._bind({}, arch)  # kept for the run
@@ -149,7 +151,7 @@ def _find_jaxpr(params):
 _STATE = _jax.jax_config.config_ext.Config("grout_pallas_session", None, include_in_jit_key=True,
                                            include_in_trace_context=True)
 _LOCK = threading.Lock()
-_hooked: typing.List[object] = []
+_hooked: list[object] = []
 
 
 def _hook_allocations() -> None:
@@ -207,7 +209,7 @@ def leave(before) -> None:
     _STATE.set_local(before)
 
 
-def find_cause(session: Session, error: BaseException) -> typing.Optional[BaseException]:
+def find_cause(session: Session, error: BaseException) -> BaseException | None:
     """The exception of grout behind one that JAX raised."""
     if session.error is not None and not isinstance(error, (GroutError, UnsupportedError)):
         return session.error

@@ -35,13 +35,13 @@ def make_source(primitive, params, frames) -> Source:
         raise error if error.frames else UnsupportedError(error.message, primitive.name, frames) from None
 
 
-def _axes_of(mesh) -> typing.Dict[str, typing.Any]:
+def _axes_of(mesh) -> dict[str, typing.Any]:
     threads = (mesh.thread_name, mesh.num_threads) if mesh.thread_name is not None else None
     return {"grid": tuple(zip(mesh.grid_names, mesh.grid)), "cluster": tuple(zip(mesh.cluster_names, mesh.cluster)),
             "threads": threads}
 
 
-def _settings_of(params) -> typing.Dict[str, typing.Any]:
+def _settings_of(params) -> dict[str, typing.Any]:
     given = params.get("compiler_params")
     return {"approx_math": bool(getattr(given, "approx_math", False)),
             "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False),
@@ -71,9 +71,10 @@ class _Captured(Exception):
 def _of_plain_pallas_call(params, frames) -> Source:
     """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
-    if any(size != 1 for size in mapping.grid) or not all(block.has_trivial_window() for block in mapping.block_mappings):
-        raise UnsupportedError(f"a grid or blocks: JAX {_series.VERSION} lowers no pallas_call for Mosaic GPU any more, and "
-                               f"its interpreter takes whole arrays alone; {INSTEAD}")
+    if any(size != 1 for size in mapping.grid) or \
+            not all(block.has_trivial_window() for block in mapping.block_mappings):
+        raise UnsupportedError(f"a grid or blocks: JAX {_series.VERSION} lowers no pallas_call for Mosaic GPU any "
+                               f"more, and its interpreter takes whole arrays alone; {INSTEAD}")
     if any("smem" in str(getattr(variable.aval, "memory_space", "")).lower() for variable in jaxpr.invars) and \
             params.get("mesh") is not None:
         raise UnsupportedError(f"a mesh and references in shared memory; {INSTEAD}")
@@ -83,8 +84,9 @@ def _of_plain_pallas_call(params, frames) -> Source:
              if number >= len(jaxpr.invars) - scratch or
              "smem" in str(getattr(variable.aval, "memory_space", "")).lower()}
     name = params.get("name") or getattr(jaxpr.debug_info, "func_name", None) or "kernel"
-    return Source(name, jaxpr, (), mapping.num_inputs, dict(params.get("input_output_aliases") or ()), grid=(), cluster=(),
-                  threads=None, frames=tuple(frames), local=local, scratch_count=scratch, **_settings_of(params))
+    return Source(name, jaxpr, (), mapping.num_inputs, dict(params.get("input_output_aliases") or ()), grid=(),
+                  cluster=(), threads=None, frames=tuple(frames), local=local, scratch_count=scratch,
+                  **_settings_of(params))
 
 
 def _of_pallas_call(params, frames) -> Source:

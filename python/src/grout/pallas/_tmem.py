@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import typing
 
 from ._arithmetic import unary
 from ._array_rules import take_slot
@@ -23,7 +22,7 @@ def _of_pair(importer, axis):
     return {"collective_axis": importer.get_axis_name(axis)}, importer.builder.if_(importer.operand(leads))
 
 
-def _take_of_mma(params, operands) -> typing.Tuple[typing.Dict[str, object], list]:
+def _take_of_mma(params, operands) -> tuple[dict[str, object], list]:
     """The operands of an MMA by name, and the leaves of their transforms."""
     names = ["acc", "a", "b", "accumulate", *(["barrier"] if params["arrive"] else []),
              *(["a_scale", "b_scale"] if params["scaled"] else []),
@@ -73,7 +72,8 @@ def import_copy(importer, equation, source, target, *leaves):
     source, target = apply(importer, source, at_source), apply(importer, target, at_target).ref
     name = equation.primitive.name
     is_table = name == "async_copy_sparse_metadata_to_tmem" and len(source.shape) == 4 and source.shape[0] == 1
-    ref = source.ref.at[0] if is_table else source.ref  # JAX counts blocks of 128 rows of metadata, of which there is one
+    ref = source.ref.at[0] if is_table \
+        else source.ref  # JAX counts blocks of 128 rows of metadata, of which there is one
     attributes, region = _of_pair(importer, params["collective_axis"])
     with region:
         importer.builder.op(name, ref, target, **attributes)

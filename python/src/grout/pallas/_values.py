@@ -25,7 +25,7 @@ def dtype_of(dtype) -> str:
 WORDS = {"uint2": ("u16", 8)}
 
 
-def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
+def lay_out(dtype, shape) -> tuple[str, tuple[int, ...], int]:
     """What an array of JAX is declared as: its element type, its dimensions, and how many elements lie in one."""
     shape = tuple(map(int, shape))
     name = getattr(dtype, "name", str(dtype))
@@ -33,21 +33,21 @@ def lay_out(dtype, shape) -> typing.Tuple[str, typing.Tuple[int, ...], int]:
         return dtype_of(dtype), shape, 1
     word, count = WORDS[name]
     if not shape or shape[-1] % count:
-        raise UnsupportedError(f"{name}{list(shape)}: {count} elements make a {word}, so the last dimension has to be a "
-                               f"multiple of {count}")
+        raise UnsupportedError(f"{name}{list(shape)}: {count} elements make a {word}, so the last dimension has to be "
+                               f"a multiple of {count}")
     return word, (*shape[:-1], shape[-1] // count), count
 
 
 def count_bytes(dtype, count: int) -> int:
     """Bytes that so many elements take in memory: of those of less than 8 bits several lie in one."""
-    import jax  # pylint: disable=import-outside-toplevel
+    import jax
     return -(-jax.dtypes.itemsize_bits(dtype) * count // 8)
 
 
 PACKED = ("i4", "u4", "f4e2m1")  # types of which memory has two elements in a byte
 
 
-def dims_of_scalar(dtype: str) -> typing.Tuple[int]:
+def dims_of_scalar(dtype: str) -> tuple[int]:
     """An array that holds one element: of two in a byte it has both."""
     return (2,) if dtype in PACKED else (1,)
 
@@ -75,7 +75,7 @@ class Val:
 
     __slots__ = ("dtype", "shape", "built", "const", "truth")
 
-    def __init__(self, dtype: str, shape=(), built=None, const=None, truth: typing.Optional["Val"] = None):
+    def __init__(self, dtype: str, shape=(), built=None, const=None, truth: Val | None = None):
         self.dtype, self.shape, self.built, self.const, self.truth = dtype, tuple(shape), built, const, truth
 
     @property
@@ -110,25 +110,25 @@ class View:
 
     kind: str  # gmem, smem, barrier, semaphore, acc, union
     ref: object
-    shape: typing.Tuple[int, ...]
+    shape: tuple[int, ...]
     dtype: str = ""
-    undo: typing.Tuple[object, ...] = ()
-    offset: typing.Optional[Val] = None
-    members: typing.Optional[typing.Dict[object, "View"]] = None
-    rows: typing.Optional[Val] = None  # indices of the rows that are meant, of all of them
+    undo: tuple[object, ...] = ()
+    offset: Val | None = None
+    members: dict[object, View] | None = None
+    rows: Val | None = None  # indices of the rows that are meant, of all of them
     padded: bool = False  # a scalar, which lies in an array of one element
     word: int = 1  # elements of JAX in one of grout, along the last dimension
     number: int = -1  # of a barrier: how many are declared before it
-    strides: typing.Optional[typing.Tuple[int, ...]] = None  # of barriers and semaphores; None: those of all of them
+    strides: tuple[int, ...] | None = None  # of barriers and semaphores; None: those of all of them
     trail: typing.Any = None  # of a part of an array in shared memory: how it was made (_reshape.Trail)
-    lies_as: typing.Optional[typing.Tuple[int, ...]] = None  # the dimensions of ref, where shape is of another rank
+    lies_as: tuple[int, ...] | None = None  # the dimensions of ref, where shape is of another rank
     # Of elements of 4 bits (_packed.py): the dimensions of what ref has, where that is not what is meant; in which
     # order they are seen; which of those loaded are meant.
-    stored: typing.Optional[typing.Tuple[int, ...]] = None
-    turn: typing.Tuple[int, ...] = ()
-    pick: typing.Optional[object] = None
+    stored: tuple[int, ...] | None = None
+    turn: tuple[int, ...] = ()
+    pick: object | None = None
 
-    def but(self, **changes) -> "View":
+    def but(self, **changes) -> View:
         """The same with other members."""
         return dataclasses.replace(self, **changes)
 
@@ -147,7 +147,8 @@ def after_region(results, built) -> list:
 
 
 def splat_of(array: numpy.ndarray):
-    """The element that all of an array are, or None. Bits are compared: a NaN is like itself, and -0.0 is not like 0.0."""
+    """The element that all of an array are, or None. Bits are compared: a NaN is like itself, and -0.0 is not like
+    0.0."""
     flat = numpy.ascontiguousarray(array).reshape(-1)
     if not flat.size:
         return None

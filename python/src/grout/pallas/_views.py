@@ -18,7 +18,7 @@ gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _j
 EXPAND = gpu.ExpandLeadingBatchDimensionsTransform
 
 
-def split_leaves(leaves, *trees) -> typing.Tuple[list, list]:
+def split_leaves(leaves, *trees) -> tuple[list, list]:
     """The transforms of each tree, None for none, and the operands behind them."""
     leaves, found = list(leaves), []
     for tree in trees:
@@ -38,9 +38,9 @@ def to_val(importer, item) -> Val:
 
 
 def apply(importer, view: View, transforms, takes_rows: bool = False, in_registers: bool = False) -> View:
-    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is loaded or
-    stored, so what is moved may have other dimensions than the reference (View.lies_as), and elements of 4 bits may be parts of
-    bytes, or lie in another order."""
+    """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is
+    loaded or stored, so what is moved may have other dimensions than the reference (View.lies_as), and elements of 4
+    bits may be parts of bytes, or lie in another order."""
     undo = list(view.undo)
     transforms = list(transforms or ())
     for number, transform in enumerate(transforms):
@@ -57,8 +57,9 @@ def apply(importer, view: View, transforms, takes_rows: bool = False, in_registe
     if in_registers:
         return view
     if view.lies_as is not None:
-        raise importer.unsupported(f"a reference in {view.kind} with dimensions that it does not lie in, which only loads and "
-                                   "stores take: reshape it before it is sliced or transposed, or reshape what is loaded")
+        raise importer.unsupported(f"a reference in {view.kind} with dimensions that it does not lie in, which only "
+                                   "loads and stores take: reshape it before it is sliced or transposed, or reshape "
+                                   "what is loaded")
     return _packed.as_reference(importer, view)
 
 
@@ -94,7 +95,8 @@ def _apply_other(importer, view: View, transform) -> View:
 
 def _transpose(importer, view: View, permutation) -> View:
     if view.lies_as is not None:
-        raise importer.unsupported("a reference in other dimensions that is transposed: transpose what is loaded from it")
+        raise importer.unsupported("a reference in other dimensions that is transposed: transpose what is loaded from "
+                                   "it")
     trail = _reshape.transpose(view.trail or _reshape.begin(view.ref, view.shape), permutation)
     shape = tuple(view.shape[dim] for dim in permutation)
     return view.but(ref=view.ref.transpose(*permutation), shape=shape, trail=trail)
@@ -121,7 +123,7 @@ def _reshape_view(importer, view: View, shape) -> View:
 
 def _to_cluster(importer, view: View, transform) -> View:
     given = dict(zip(transform.dims, (to_val(importer, item) for item in transform.idxs)))
-    flat: typing.Dict[object, Val] = {}
+    flat: dict[object, Val] = {}
     for name, place in given.items():
         if isinstance(name, (tuple, list)):
             raise importer.unsupported(f"the axes {name} as one: name them one by one")
@@ -137,7 +139,7 @@ def find_places(importer, given: typing.Mapping[object, Val]) -> list:
             for name, _ in importer.source.cluster]
 
 
-def find_slots(transforms) -> typing.Tuple[int, ...]:
+def find_slots(transforms) -> tuple[int, ...]:
     """The dimensions in front of the rows and columns of an array in tensor memory, which JAX has beside each other."""
     return tuple(transforms[0].batch_shape) if transforms and isinstance(transforms[0], EXPAND) else ()
 
@@ -165,8 +167,8 @@ def find_member(importer, view: View, transforms) -> View:
 def _take_rows(importer, view: View, place: Val, dim: int, takes_rows: bool) -> Val:
     """Indices as a copy of rows takes them."""
     if not takes_rows or view.kind != "gmem" or dim != 0 or len(place.shape) != 1 or len(view.shape) != 2:
-        raise importer.unsupported("an array as an index of a reference: copies by TMA take one of one dimension, for the "
-                                   "rows of an array of two")
+        raise importer.unsupported("an array as an index of a reference: copies by TMA take one of one dimension, for "
+                                   "the rows of an array of two")
     if view.rows is not None:
         raise importer.unsupported("rows of rows that an array names: gather the indices first")
     rows = cast(importer, place, "i32")
@@ -180,8 +182,8 @@ def _count_words(importer, view: View, indices) -> typing.Sequence:
     last = indices[-1]
     bounds = (last.start, last.size) if isinstance(last, indexing.Slice) and last.stride == 1 else (1,)
     if any(not isinstance(bound, int) or bound % view.word for bound in bounds):
-        raise importer.unsupported(f"elements of less than 4 bits are taken by whole words of {view.word}, at a place that "
-                                   "is known before the kernel runs")
+        raise importer.unsupported(f"elements of less than 4 bits are taken by whole words of {view.word}, at a place "
+                                   "that is known before the kernel runs")
     return [*indices[:-1], dataclasses.replace(last, start=last.start // view.word, size=last.size // view.word)]
 
 
@@ -199,9 +201,9 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
 
 
 def _take_indices(importer, view: View, indices, takes_rows: bool = False) -> View:
-    parts: typing.List[object] = []
-    taken: typing.List[_reshape.Part] = []
-    shape: typing.List[int] = []
+    parts: list[object] = []
+    taken: list[_reshape.Part] = []
+    shape: list[int] = []
     is_all, rows = True, view.rows
     for dim, (item, size) in enumerate(zip(indices, view.shape)):
         if isinstance(item, indexing.Slice):
@@ -256,8 +258,8 @@ def _select(importer, view: View, indices) -> View:
     """Barriers and semaphores of several dimensions lie in one."""
     offset = view.offset or index(0)
     before = view.strides or tuple(math.prod(view.shape[dim + 1:]) for dim in range(len(view.shape)))
-    shape: typing.List[int] = []
-    strides: typing.List[int] = []
+    shape: list[int] = []
+    strides: list[int] = []
     for item, stride in zip(indices, before):
         if isinstance(item, indexing.Slice):
             if item.stride != 1:
