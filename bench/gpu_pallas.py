@@ -124,7 +124,7 @@ def compare(case, wgmma):
     from grout.pallas import _api
     session = make_session(wgmma)
     # The JAX around the kernels runs on the CPU; what the kernels do, on the GPU.
-    with _api._session(session, gpu.core_count), jax.default_device(cpu):
+    with _api._session(session, gpu.core_count, None), jax.default_device(cpu):
         local = [jax.device_put(array, cpu) for array in prepared.inputs]
         ours = jax.tree.leaves(jax.block_until_ready(jax.jit(prepared.function)(*local)))
     if not ours:

@@ -72,6 +72,7 @@ lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "shell scripts (shellcheck)" shell
 lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
+lint "types of the Python package (mypy)" python_lint mypy --no-error-summary -p grout
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers
 lint "no mutable globals" globals

@@ -121,4 +121,7 @@ def make_variables(work):
     variables = {**os.environ, "PYTHONPYCACHEPREFIX": str(work / "bytecode")}
     for name in ("GROUT_LIBRARY", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH"):
         variables.pop(name, None)
+    mypy = ROOT / "build" / "python-lints" / "bin" / "mypy"  # where tools/python_lints.sh has put it
+    if mypy.exists():
+        variables.setdefault("GROUT_MYPY", str(mypy))
     return variables

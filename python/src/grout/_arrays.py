@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import typing
 
 import numpy
 
@@ -48,7 +49,7 @@ def is_contiguous(view: View) -> bool:
     return True
 
 
-def _of_numpy(array: numpy.ndarray, is_read_only: bool = False) -> View:
+def _of_numpy(array: numpy.ndarray[typing.Any, typing.Any], is_read_only: bool = False) -> View:
     if not array.dtype.isnative:
         raise ArgumentError(f"its elements are {array.dtype.str}, of the other byte order")
     if array.dtype.hasobject:  # addresses of this process, which a kernel would write over
@@ -58,7 +59,7 @@ def _of_numpy(array: numpy.ndarray, is_read_only: bool = False) -> View:
                 is_read_only or not array.flags.writeable)
 
 
-def of_torch(tensor) -> View:
+def of_torch(tensor: typing.Any) -> View:
     """Of any device."""
     if str(tensor.layout) != "torch.strided":
         raise ArgumentError(f"its layout is {tensor.layout}: take .to_dense()")
@@ -71,20 +72,20 @@ def of_torch(tensor) -> View:
                 tensor.requires_grad)
 
 
-def _of_jax(array) -> View:
+def _of_jax(array: typing.Any) -> View:
     platforms = {device.platform for device in array.devices()}
     if platforms != {"cpu"}:
         raise ArgumentError(f"it lies on {', '.join(sorted(platforms))}: take jax.device_get(..)")
     return _of_numpy(numpy.asarray(array), is_read_only=True)
 
 
-def is_of(value, module: str, name: str) -> bool:
+def is_of(value: object, module: str, name: str) -> bool:
     """Whether it is one, without importing the package."""
     found = sys.modules.get(module)
     return found is not None and isinstance(value, getattr(found, name, ()))
 
 
-def view_of(value) -> View:
+def view_of(value: typing.Any) -> View:
     """Raises an ArgumentError whose message goes behind the parameter's name."""
     if isinstance(value, numpy.ndarray):
         return _of_numpy(value)
@@ -106,7 +107,7 @@ def view_of(value) -> View:
     raise ArgumentError(f"a {type(value).__name__} is no array: take numpy.asarray(.., dtype)")
 
 
-def numpy_dtype(dtype: str) -> numpy.dtype:
+def numpy_dtype(dtype: str) -> numpy.dtype[typing.Any]:
     """The type that outputs of this element type are made of."""
     name = NAMES[dtype][0]
     try:
@@ -129,7 +130,7 @@ def dtype_text(dtype: int) -> str:
     return text_of(lib.grout_dtype_get_info(dtype).text)
 
 
-def scalar_bytes(value, dtype: str):
+def scalar_bytes(value: typing.Any, dtype: str) -> bytes:
     """A Python number as one element."""
     info = lib.grout_dtype_get_info(dtype_number(dtype))
     if hasattr(value, "shape"):
@@ -150,7 +151,7 @@ def scalar_bytes(value, dtype: str):
     raise ArgumentError(f"a {type(value).__name__} is no {dtype}")
 
 
-def _integer_bytes(value: int, info, dtype: str) -> bytes:
+def _integer_bytes(value: int, info: typing.Any, dtype: str) -> bytes:
     is_signed = info.class_ == lib.GROUT_CLASS_SINT
     low, high = (-(1 << (info.bits - 1)), (1 << (info.bits - 1)) - 1) if is_signed else (0, (1 << info.bits) - 1)
     if dtype == "bool":

@@ -14,6 +14,9 @@ from ._library import ffi, lib, take_text, text_of
 from ._severity import Levels, describe_levels
 from ._watch import Watch, is_nested, nested
 
+if typing.TYPE_CHECKING:
+    from ._kernel import Bound, Kernel
+
 INTERRUPTED = 130
 
 
@@ -31,13 +34,13 @@ class Given:
 class Found:
     """A grout_report."""
 
-    def __init__(self, pointer):
+    def __init__(self, pointer: typing.Any) -> None:
         self._pointer = ffi.gc(pointer, lib.grout_report_free)
         self.facts: dict[str, typing.Any] = json.loads(self.print(lib.GROUT_REPORT_FACTS))
 
     def print(self, form: int) -> str:
         """The report in one of its forms."""
-        def add(text) -> None:
+        def add(text: typing.Any) -> None:
             if not lib.grout_report_print(self._pointer, form, text):
                 raise MemoryError("grout: no memory for a report")
 
@@ -85,7 +88,7 @@ class Found:
 class Check:
     """A grout_check of one kernel, with what it borrows."""
 
-    def __init__(self, kernel, bound, options: Options, levels: Levels, is_repair: bool = False):
+    def __init__(self, kernel: Kernel, bound: Bound, options: Options, levels: Levels, is_repair: bool = False) -> None:
         module = kernel.module
         self.bound, self._options = bound, options
         self._watch = Watch()
@@ -140,11 +143,11 @@ class Check:
     def _add_callbacks(self) -> None:
         options, watch = self._options, self._watch
 
-        def tell(progress) -> None:
+        def tell(progress: typing.Any) -> None:
             if options.progress is not None and progress.ctas_total > 0:
                 options.progress(Progress(progress.ctas_done, progress.ctas_total, progress.steps, watch.seconds))
 
-        def say(_, line) -> None:
+        def say(_: typing.Any, line: typing.Any) -> None:
             if options.print is not None and not watch.has_ended:
                 options.print(text_of(line))
 
@@ -172,8 +175,7 @@ class Check:
             pointer = call(self._check, self._diags.list)
         found = None if pointer == ffi.NULL else Found(pointer)
         self._watch.raise_error(found is not None and found.exit_code == INTERRUPTED)
-        has_run = found is not None and (found.facts["verdict"] != "invalid" or "sweep" in found.facts)
-        if not has_run:
+        if found is None or (found.facts["verdict"] == "invalid" and "sweep" not in found.facts):
             self._diags.fail(RunError)
         self._tell_end(found)
         return found

@@ -8,6 +8,9 @@ import typing
 from ._library import enumerator, ffi, lib, take_text, text_of, visible
 from ._watch import Watch
 
+if typing.TYPE_CHECKING:
+    from ._report import Report
+
 
 @dataclasses.dataclass(frozen=True)
 class Place:
@@ -55,7 +58,7 @@ class Diagnostic:
 class GroutError(Exception):
     """What grout raises. diagnostics: what it said, in its order. The message steers no terminal, whatever is in it."""
 
-    def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic] = ()):
+    def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic] = ()) -> None:
         super().__init__(visible(message, lines=True))
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
 
@@ -75,7 +78,7 @@ class RunError(GroutError):
 class CheckError(GroutError):
     """Report.expect_clean() of a report that is not clean. report: the report."""
 
-    def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic], report):
+    def __init__(self, message: str, diagnostics: typing.Sequence[Diagnostic], report: Report) -> None:
         super().__init__(message, diagnostics)
         self.report = report
 
@@ -84,7 +87,7 @@ class EmitError(GroutError):
     """A kernel that the CUDA backend does not express."""
 
 
-def make_place(place) -> Place | None:
+def make_place(place: typing.Any) -> Place | None:
     if place.file == ffi.NULL:
         return None
     return Place(text_of(place.file), place.line, place.column, place.length)
@@ -94,17 +97,17 @@ def severity_text(severity: int) -> str:
     return enumerator("grout_severity", severity, "GROUT_SEVERITY_")
 
 
-def render(diag, diags, color: bool = False) -> str:
+def render(diag: typing.Any, diags: typing.Any, color: bool = False) -> str:
     options = ffi.new("grout_render_options *", {"color": color})
     return take_text(lambda text: lib.grout_diag_render(diag, diags, options, text))
 
 
-def make_notes(diag) -> tuple[Note, ...]:
+def make_notes(diag: typing.Any) -> tuple[Note, ...]:
     return tuple(Note(severity_text(note.severity), text_of(note.message), make_place(note.place))
                  for note in (diag.notes[i] for i in range(diag.note_count)))
 
 
-def make_diagnostic(diag, diags) -> Diagnostic:
+def make_diagnostic(diag: typing.Any, diags: typing.Any) -> Diagnostic:
     return Diagnostic(code=text_of(lib.grout_diag_get(diag.code).text), severity=severity_text(diag.severity),
                       message=text_of(diag.message), place=make_place(diag.place), notes=make_notes(diag),
                       text=render(diag, diags).rstrip("\n"))
@@ -114,7 +117,7 @@ class Diags:
     """A list of diagnostics of the library, for one call into it or several. Ctrl-C ends each of them, and so does what
     the watch bounds."""
 
-    def __init__(self, sources_of=None, watch: Watch | None = None):
+    def __init__(self, sources_of: typing.Any = None, watch: Watch | None = None) -> None:
         self.list = ffi.gc(lib.grout_diags_new(), lib.grout_diags_free)
         if self.list == ffi.NULL:
             raise MemoryError("grout: no memory for diagnostics")

@@ -29,20 +29,20 @@ def _make_writer(dtype: int) -> typing.Callable[[typing.Any, object], None]:
         return lambda value, out: ffi.memmove(out, b"\1" if value else b"\0", 1)
     size, mask = info.bytes, (1 << info.bits) - 1
 
-    def write(value, out) -> None:
+    def write(value: typing.Any, out: typing.Any) -> None:
         ffi.memmove(out, (value.__index__() & mask).to_bytes(size, "little"), size)
 
     return write
 
 
-def _make_call(signature, function, watch: Watch):
+def _make_call(signature: typing.Any, function: typing.Callable[..., object], watch: Watch) -> typing.Any:
     """The callback for one function, with the element types of its first call in the text. Once the run has ended, by
     what a callback of it raised, the function is called no more."""
     readers = [_make_reader(signature.operands[k]) for k in range(signature.operand_count)]
     write = _make_writer(signature.result)
     # An element of four bits that a function is given has a byte, as every element in registers.
 
-    def call(_, arguments, result) -> bool:
+    def call(_: typing.Any, arguments: typing.Any, result: typing.Any) -> bool:
         if not watch.look():
             return False
         enter_callback(watch)
@@ -52,7 +52,8 @@ def _make_call(signature, function, watch: Watch):
     return ffi.callback("_Bool(void *, const void *const *, void *)", call, error=False, onerror=watch.take_error)
 
 
-def make_externs(bound, functions: typing.Mapping[str, typing.Callable], watch: Watch):
+def make_externs(bound: typing.Any, functions: typing.Mapping[str, typing.Callable[..., typing.Any]],
+                 watch: Watch) -> tuple[typing.Any, list[tuple[typing.Any, typing.Any]], int]:
     """The functions that the module calls and that are given, in C; what keeps them alive; their number."""
     signature, keep = ffi.new("grout_extern_signature *"), []
     for index in itertools.count():

@@ -18,6 +18,9 @@ from ._diagnostics import ArgumentError, Diags, GroutError
 from ._library import ffi, lib
 from ._limits import read_count, read_flag, read_text
 
+if typing.TYPE_CHECKING:
+    from ._kernel import Bound, Kernel, Param
+
 WORKSPACE_SETS_MAX = 16  # GROUT_GPU_WORKSPACE_SETS_MAX
 PREPARED_MAX = 64  # launches of one kernel whose checks are remembered
 
@@ -36,7 +39,7 @@ class _DLTensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-def _of_dlpack(value, stream: int) -> tuple[_arrays.View, int]:
+def _of_dlpack(value: typing.Any, stream: int) -> tuple[_arrays.View, int]:
     device, index = value.__dlpack_device__()
     if int(device) not in (CUDA, CUDA_MANAGED):
         raise ArgumentError("it does not lie on a GPU: kernel.run takes arrays of the CPU")
@@ -54,7 +57,7 @@ def _of_dlpack(value, stream: int) -> tuple[_arrays.View, int]:
     return view, index
 
 
-def _of_interface(value) -> _arrays.View:
+def _of_interface(value: typing.Any) -> _arrays.View:
     facts = value.__cuda_array_interface__
     dtype, shape = numpy.dtype(facts["typestr"]), tuple(facts["shape"])
     address, is_read_only = facts["data"]
@@ -63,7 +66,7 @@ def _of_interface(value) -> _arrays.View:
                         is_read_only)
 
 
-def device_view(value, stream: int = 0) -> tuple[_arrays.View, int | None]:
+def device_view(value: typing.Any, stream: int = 0) -> tuple[_arrays.View, int | None]:
     """An array of a GPU that will be used on a stream, and the number of its device if it says that."""
     if _arrays.is_of(value, "torch", "Tensor"):
         if not value.is_cuda:
@@ -122,7 +125,8 @@ class LaunchOptions(typing.NamedTuple):
 DEFAULT_OPTIONS = LaunchOptions(False, False, True, 1, "", None)
 
 
-def make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, extern_source, nvrtc) -> LaunchOptions:
+def make_launch_options(fills_outputs: object, dependent: object, debug_checks: object, workspace_sets: object,
+                        extern_source: str, nvrtc: str | None) -> LaunchOptions:
     """Options of the caller's."""
     read_text("extern_source", extern_source)
     return LaunchOptions(read_flag("fills_outputs", fills_outputs), read_flag("dependent", dependent),
@@ -130,7 +134,7 @@ def make_launch_options(fills_outputs, dependent, debug_checks, workspace_sets, 
                          read_count("workspace_sets", workspace_sets, 1, WORKSPACE_SETS_MAX), extern_source, nvrtc)
 
 
-def make_nvrtc(library: str | None):
+def make_nvrtc(library: str | None) -> tuple[typing.Any, list[typing.Any]]:
     """Where NVRTC and the cache are, and what owns the texts of that."""
     folders = [ffi.new("char[]", folder) for folder in _find_nvrtc_folders()]
     folder_array = ffi.new("const char *[]", folders or [ffi.NULL])
@@ -145,7 +149,8 @@ def make_nvrtc(library: str | None):
     return made, keep
 
 
-def _make_loaded(bound, options: LaunchOptions, new, free):
+def _make_loaded(bound: Bound, options: LaunchOptions, new: typing.Callable[..., typing.Any],
+                 free: typing.Callable[..., typing.Any]) -> typing.Any:
     """A kernel or a program of it."""
     nvrtc, keep = make_nvrtc(options.nvrtc)
     extern_source = ffi.new("char[]", read_text("extern_source", options.extern_source))
@@ -161,12 +166,12 @@ def _make_loaded(bound, options: LaunchOptions, new, free):
     return ffi.gc(loaded, free)
 
 
-def _make_kernel(bound, options: LaunchOptions):
+def _make_kernel(bound: Bound, options: LaunchOptions) -> typing.Any:
     """The kernel in the context that is current."""
     return _make_loaded(bound, options, lib.grout_gpu_kernel_new, lib.grout_gpu_kernel_free)
 
 
-def make_program(bound, options: LaunchOptions):
+def make_program(bound: Bound, options: LaunchOptions) -> typing.Any:
     """The kernel, compiled, for every context."""
     return _make_loaded(bound, options, lib.grout_gpu_program_new, lib.grout_gpu_program_free)
 
@@ -195,7 +200,7 @@ def _find_torch() -> _Torch | None:
                   getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device))
 
 
-def _stream_pointer(stream) -> int:
+def _stream_pointer(stream: typing.Any) -> int:
     """A CUstream of an int, of torch, of CuPy, or of what has __cuda_stream__."""
     if isinstance(stream, int):
         return read_count("stream", stream)
@@ -207,12 +212,12 @@ def _stream_pointer(stream) -> int:
     raise TypeError(f"stream: a {type(stream).__name__} is no stream of CUDA")
 
 
-def _kind_of_tensor(tensor) -> tuple:
+def _kind_of_tensor(tensor: typing.Any) -> tuple[typing.Any, ...]:
     """What a tensor of torch must share with another, so that the same launch takes it."""
     return (tensor.device, tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad, tensor.is_neg())
 
 
-def _is_plain(tensor) -> bool:
+def _is_plain(tensor: typing.Any) -> bool:
     """Whether its device, type and shape say all of its kind."""
     try:
         return tensor.is_contiguous() and not tensor.requires_grad and not tensor.is_neg()
@@ -223,7 +228,7 @@ def _is_plain(tensor) -> bool:
 class _Words:
     """grout_arguments of one OS thread: addresses and sizes, in turn."""
 
-    def __init__(self, count: int):
+    def __init__(self, count: int) -> None:
         self._bytes = bytearray(16 * max(count, 1))
         self._pack = struct.Struct(f"={2 * count}Q").pack_into
         self._buffer = ffi.from_buffer(self._bytes)
@@ -237,21 +242,23 @@ class Launcher:
     """The launches of one kernel. What was checked and compiled for arrays of the same kind is remembered, so that a
     launch looks at the kind of each array and passes addresses on."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._lock = threading.Lock()
-        self._prepared: dict[tuple, tuple] = {}
-        self._again: dict[tuple, tuple] = {}  # of those, what launch_again looks for
+        self._prepared: dict[tuple[object, ...], tuple[typing.Any, ...]] = {}
+        self._again: dict[tuple[object, ...], tuple[typing.Any, ...]] = {}  # of those, what launch_again looks for
         self._param_count = len(kernel.params)
         self._own = threading.local()
 
-    def launch_again(self, tensors, stream) -> bool:
+    def launch_again(self, tensors: typing.Sequence[typing.Any], stream: typing.Any) -> bool:
         """The short way, for plain tensors of torch alone, in kinds that have been launched with the default options,
         on the device that is current. False: nothing was done."""
         own = self._own.__dict__
         if "torch" not in own or len(tensors) != self._param_count or not tensors:
             return False
-        torch, kinds, words = own["torch"], [], []
+        torch = own["torch"]
+        kinds: list[typing.Any] = []
+        words: list[int] = []
         for tensor in tensors:
             if type(tensor) is not torch.tensor or not _is_plain(tensor):
                 return False
@@ -267,7 +274,7 @@ class Launcher:
                   torch.find_stream(device) if stream is None else _stream_pointer(stream))
         return True
 
-    def _remember(self, values, prepared) -> None:
+    def _remember(self, values: typing.Sequence[typing.Any], prepared: tuple[typing.Any, tuple[int, ...]]) -> None:
         """So that launch_again finds them."""
         kinds: list[object] = []
         for value in values:
@@ -278,9 +285,10 @@ class Launcher:
             if any(prepared is kept for kept in self._prepared.values()):
                 self._again[tuple(kinds)] = prepared
 
-    def launch(self, arguments, defines, stream, options: LaunchOptions) -> None:
+    def launch(self, arguments: typing.Mapping[str, typing.Any], defines: typing.Mapping[str, tuple[typing.Any, str]],
+               stream: object, options: LaunchOptions) -> None:
         torch = _find_torch()
-        tensor_type = torch.tensor if torch is not None else ()
+        tensor_type: typing.Any = torch.tensor if torch is not None else ()
         for param in self._kernel.params:
             if arguments.get(param.name) is None:
                 raise ArgumentError(f"@{self._kernel.name}, {param}: a launch needs all of them")
@@ -288,14 +296,16 @@ class Launcher:
         device = tensor.device.index if tensor is not None and tensor.is_cuda else None
         with self._use_device(torch, device):
             pointer = (_stream_pointer(stream) if stream is not None else
-                       torch.find_stream(device) if device is not None else 0)
+                       torch.find_stream(device) if torch is not None and device is not None else 0)
             kinds: list[object] = [options, tuple(defines.items())]
-            addresses, keep = [], []
+            addresses: list[typing.Any] = []
+            keep: list[object] = []
             for param in self._kernel.params:
                 value = arguments[param.name]
                 if param.direction == "scalar":
-                    keep.append(self._make_scalar(param, value))
-                    addresses.append(ffi.cast("uintptr_t", keep[-1]))
+                    scalar = self._make_scalar(param, value)
+                    keep.append(scalar)
+                    addresses.append(ffi.cast("uintptr_t", scalar))
                 elif isinstance(value, tensor_type):
                     kinds.append(_kind_of_tensor(value))
                     addresses.append(value.data_ptr())
@@ -316,7 +326,7 @@ class Launcher:
             if options == DEFAULT_OPTIONS and not defines and all(type(value) is tensor_type for value in values):
                 self._remember(values, prepared)
 
-    def _put(self, handle, arguments, count: int, stream: int) -> None:
+    def _put(self, handle: typing.Any, arguments: typing.Any, count: int, stream: int) -> None:
         diags = self._get_diags()
         if not lib.grout_gpu_kernel_launch(handle, arguments, count, ffi.cast(_VOID, stream), diags.list):
             del self._own.diags
@@ -327,13 +337,13 @@ class Launcher:
             self._own.diags = Diags()
         return self._own.diags
 
-    def _view(self, param, value, stream: int) -> tuple[_arrays.View, int | None]:
+    def _view(self, param: Param, value: typing.Any, stream: int) -> tuple[_arrays.View, int | None]:
         try:
             return device_view(value, stream)
         except ArgumentError as error:
             raise ArgumentError(f"@{self._kernel.name}, {param}: {error}") from None
 
-    def _make_scalar(self, param, value):
+    def _make_scalar(self, param: Param, value: typing.Any) -> typing.Any:
         try:
             data = _arrays.scalar_bytes(value, param.dtype)
         except ArgumentError as error:
@@ -342,7 +352,9 @@ class Launcher:
         ffi.memmove(buffer, data, len(data))
         return buffer
 
-    def _prepare(self, kinds, arguments, defines, options, stream: int):
+    def _prepare(self, kinds: tuple[object, ...], arguments: typing.Mapping[str, typing.Any],
+                 defines: typing.Mapping[str, tuple[typing.Any, str]], options: LaunchOptions,
+                 stream: int) -> tuple[typing.Any, tuple[int, ...]]:
         """Checks arrays of these kinds, and compiles and loads the kernel for them."""
         kernel, defines, views = self._kernel, dict(defines), {}
         devices: set[int] = set()
@@ -366,7 +378,7 @@ class Launcher:
                 self._prepared[kinds] = (_make_kernel(bound, options), sizes)
             return self._prepared[kinds]
 
-    def _use_device(self, torch: _Torch | None, device: int | None):
+    def _use_device(self, torch: _Torch | None, device: int | None) -> contextlib.AbstractContextManager[object]:
         """Makes the context of torch's device current in this OS thread; of others that is the caller's to do."""
         if device is None:
             return contextlib.nullcontext()

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import hashlib
 import threading
+import typing
 
 import jax
 import jax.numpy
@@ -21,7 +22,7 @@ except ImportError as error:
 from . import _arrays
 from ._diagnostics import ArgumentError, Diags, GroutError
 from ._gpu import LaunchOptions, make_program
-from ._kernel import Kernel, pack_results
+from ._kernel import Bound, Kernel, Param, pack_results
 from ._library import VERSION, ffi, lib
 
 # What JAX calls a platform when it lowers, and when a target of its FFI is registered.
@@ -30,7 +31,7 @@ PLATFORMS = {"cpu": "cpu", "cuda": "CUDA"}
 # ---- targets --------------------------------------------------------------------------------------------------------
 
 # XLA keeps what is registered, so it lives as long as the process: (name, platform) to what a handler needs.
-_TARGETS: dict[tuple[str, str], tuple] = {}
+_TARGETS: dict[tuple[str, str], tuple[object, ...]] = {}
 _LOCK = threading.Lock()
 
 
@@ -38,7 +39,8 @@ class Call:
     """A kernel for arrays of one kind. Equal calls are one target of XLA, whose name says what the kernel is: a program
     of JAX that was kept on disk finds it again, or is refused."""
 
-    def __init__(self, kernel: Kernel, bound, key: tuple, options: LaunchOptions, scalars: tuple[int, ...]):
+    def __init__(self, kernel: Kernel, bound: Bound, key: tuple[typing.Any, ...], options: LaunchOptions,
+                 scalars: tuple[int, ...]) -> None:
         self.kernel, self.bound, self.options, self.scalars = kernel, bound, options, scalars
         digest = hashlib.blake2b(repr((VERSION, str(kernel.module), key)).encode(), digest_size=12).hexdigest()
         self.name = f"grout.{kernel.name}.{digest}"
@@ -49,7 +51,7 @@ class Call:
         self.results = [_check_types(kernel.params[index], *kernel.get_result_type(bound, index)) for index in written]
         self.aliases = {read.index(index): written.index(index) for index in read if index in written}
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Call) and self._key == other._key
 
     def __hash__(self) -> int:
@@ -81,24 +83,24 @@ _primitive = jax.extend.core.Primitive("grout")
 _primitive.multiple_results = True
 
 
-@_primitive.def_abstract_eval
-def _evaluate(*operands, call: Call):
+@_primitive.def_abstract_eval  # type: ignore[untyped-decorator]  # of JAX
+def _evaluate(*operands: typing.Any, call: Call) -> list[typing.Any]:
     varying = frozenset().union(*(getattr(operand, "vma", None) or () for operand in operands))
     more = {"vma": varying} if varying else {}
     return [jax.core.ShapedArray(shape, dtype, **more) for shape, dtype in call.results]
 
 
 @functools.lru_cache(256)
-def _jit(call: Call):
+def _jit(call: Call) -> typing.Callable[..., typing.Any]:
     return jax.jit(lambda *operands: _primitive.bind(*operands, call=call))
 
 
-@_primitive.def_impl
-def _run(*operands, call: Call):
+@_primitive.def_impl  # type: ignore[untyped-decorator]  # of JAX
+def _run(*operands: typing.Any, call: Call) -> typing.Any:
     return _jit(call)(*operands)
 
 
-def _lower(context, *operands, call: Call, platform: str):
+def _lower(context: typing.Any, *operands: typing.Any, call: Call, platform: str) -> typing.Any:
     call.register(platform)
     attributes = {"scalars": numpy.array(call.scalars, numpy.int64)} if call.scalars else {}
     rule = jax.ffi.ffi_lowering(call.name, operand_output_aliases=call.aliases)
@@ -109,12 +111,13 @@ for _platform in PLATFORMS:
     mlir.register_lowering(_primitive, functools.partial(_lower, platform=_platform), platform=_platform)
 
 
-def _batch(operands, dims, *, call: Call):
+def _batch(operands: typing.Sequence[typing.Any], dims: typing.Sequence[int | None], *,
+           call: Call) -> tuple[typing.Any, list[int]]:
     """One element after the other."""
     mapped = [dim is not None for dim in dims]
     batched = [jax.numpy.moveaxis(operand, dim, 0) for operand, dim in zip(operands, dims) if dim is not None]
 
-    def run(elements):
+    def run(elements: typing.Sequence[typing.Any]) -> typing.Any:
         left = iter(elements)
         return _primitive.bind(*(next(left) if is_mapped else operand for operand, is_mapped in zip(operands, mapped)),
                                call=call)
@@ -128,13 +131,14 @@ batching.primitive_batchers[_primitive] = _batch
 # ---- a call ---------------------------------------------------------------------------------------------------------
 
 
-def _check_types(param, shape, dtype):
+def _check_types(param: Param, shape: tuple[int, ...],
+                 dtype: numpy.dtype[typing.Any]) -> tuple[tuple[int, ...], numpy.dtype[typing.Any]]:
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise ArgumentError(f"{param}: JAX has no {dtype} unless jax_enable_x64 is set")
     return shape, dtype
 
 
-def _view(kernel: Kernel, param, value) -> _arrays.View:
+def _view(kernel: Kernel, param: Param, value: typing.Any) -> _arrays.View:
     """What a value is, as far as it is known while it is traced."""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise ArgumentError(f"@{kernel.name}, {param}: a {type(value).__name__} is no array of JAX")
@@ -150,7 +154,7 @@ def _view(kernel: Kernel, param, value) -> _arrays.View:
                         _arrays.FROM_NAME.get(dtype.name, dtype.name), dtype.itemsize, False)
 
 
-def _read_scalar(kernel: Kernel, param, value) -> int:
+def _read_scalar(kernel: Kernel, param: Param, value: typing.Any) -> int:
     if isinstance(value, jax.core.Tracer):
         raise ArgumentError(f"@{kernel.name}, {param}: a scalar has to be a number when the function is traced, and "
                             "this one is an array then: make it static (static_argnums, functools.partial)")
@@ -160,7 +164,8 @@ def _read_scalar(kernel: Kernel, param, value) -> int:
         raise ArgumentError(f"@{kernel.name}, {param}: {error}") from None
 
 
-def call(kernel: Kernel, arguments, defines, options: LaunchOptions):
+def call(kernel: Kernel, arguments: typing.Mapping[str, typing.Any],
+         defines: typing.Mapping[str, tuple[typing.Any, str]], options: LaunchOptions) -> typing.Any:
     views: dict[str, _arrays.View] = {}
     scalars = []
     for param in kernel.params:

@@ -60,7 +60,7 @@ class Emitted:
 class Bound:
     """A kernel whose consts have values: verified. Only read, so that several OS threads may share it."""
 
-    pointer: object
+    pointer: typing.Any
     kernel: int
     name: str
     warnings: tuple[Diagnostic, ...]
@@ -69,7 +69,9 @@ class Bound:
 class Module:
     """A text with its kernels: module["k"]."""
 
-    def __init__(self, text: str, name: str):
+    allowances: tuple[Allowance, ...]
+
+    def __init__(self, text: str, name: str) -> None:
         data = encode_text(text)
         diags = Diags()
         file = read_text("name", name)
@@ -78,27 +80,26 @@ class Module:
         symbolic = lib.grout_parse(file, data, len(data), diags.list)
         if symbolic == ffi.NULL:
             diags.fail(KernelError)
-        self._adopt(symbolic, name)
-        self._source = data
+        self._adopt(symbolic, name, data)
         self.allowances = read_allowances(text, name)
 
     @classmethod
-    def _of_pointer(cls, symbolic, name: str) -> Module:
+    def _of_pointer(cls, symbolic: typing.Any, name: str) -> Module:
         """A module that was built: it takes the pointer over."""
         module = cls.__new__(cls)
         module._adopt(symbolic, name)
         return module
 
-    def _adopt(self, symbolic, name: str) -> None:
+    def _adopt(self, symbolic: typing.Any, name: str, source: bytes | None = None) -> None:
         self.name = name
         self.is_file = False  # whether the text is that of a file of this name
-        self._source: bytes | None = None
+        self._source = source
         self.python_sources: dict[str, bytes] = {}  # of one that was built: files of the places, and their texts
-        self.allowances: tuple[Allowance, ...] = ()
+        self.allowances = ()
         self.unsaid: frozenset[str] = frozenset()  # codes of warnings that say nothing of this module
         self._symbolic = ffi.gc(symbolic, lib.grout_module_free)
         self._lock = threading.Lock()
-        self._bound: dict[tuple, object] = collections.OrderedDict()
+        self._bound: dict[tuple[object, ...], tuple[typing.Any, tuple[Diagnostic, ...]]] = collections.OrderedDict()
         self.consts: dict[str, str] = {}
         for index in range(1, lib.grout_module_get_const_count(self._symbolic)):
             const = lib.grout_module_get_const(self._symbolic, index)
@@ -139,7 +140,8 @@ class Module:
     def __repr__(self) -> str:
         return f"<grout.Module {self.name!r}: {', '.join('@' + name for name in self.kernels)}>"
 
-    def _bind(self, defines: dict[str, tuple[object, str]], arch: str | None):
+    def _bind(self, defines: dict[str, tuple[typing.Any, str]],
+              arch: str | None) -> tuple[typing.Any, tuple[Diagnostic, ...]]:
         """The module with these values of consts, by name with their origins, and the verifier's warnings."""
         arch_out = ffi.new("grout_arch *", lib.GROUT_ARCH_OWN)
         if arch is not None and (not isinstance(arch, str) or "\0" in arch or
@@ -153,7 +155,8 @@ class Module:
                     self._bound.pop(next(iter(self._bound)))
             return self._bound[key]
 
-    def _bind_anew(self, defines, arch: int):
+    def _bind_anew(self, defines: dict[str, tuple[typing.Any, str]],
+                   arch: int) -> tuple[typing.Any, tuple[Diagnostic, ...]]:
         diags = Diags(self._symbolic)
         keep = []
         array = ffi.new("grout_define[]", max(len(defines), 1))
@@ -180,7 +183,7 @@ class Kernel:
     given arrays need no value. A parameter or const that is called like an option is given in values={..}.
     """
 
-    def __init__(self, module: Module, index: int):
+    def __init__(self, module: Module, index: int) -> None:
         self.module = module
         self._index = index
         symbolic = module._symbolic
@@ -217,7 +220,9 @@ class Kernel:
 
     # ---- what a call gives ------------------------------------------------------------------------------------------
 
-    def _sort(self, arrays, keywords, values):
+    def _sort(self, arrays: typing.Sequence[object], keywords: typing.Mapping[str, object],
+              values: typing.Mapping[str, object] | None) -> tuple[
+            dict[str, typing.Any], dict[str, tuple[typing.Any, str]]]:
         """Arguments by parameter, and values by const."""
         arguments: dict[str, object] = {}
         defines: dict[str, tuple[object, str]] = {}
@@ -238,13 +243,13 @@ class Kernel:
                                 f"{_suggest(name, [*names, *self.module.consts])}")
         return {name: value for name, value in arguments.items() if value is not None}, defines
 
-    def _view(self, name: str, value) -> _arrays.View:
+    def _view(self, name: str, value: typing.Any) -> _arrays.View:
         try:
             return _arrays.view_of(value)
         except ArgumentError as error:
             raise ArgumentError(f"@{self.name}, %{name}: {error}") from error.__cause__
 
-    def find_sizes(self, views, defines) -> None:
+    def find_sizes(self, views: dict[str, _arrays.View], defines: dict[str, tuple[typing.Any, str]]) -> None:
         """Sizes of arrays are the values of the consts that are their dimensions; a given value wins."""
         source: dict[str, str] = {}
         for index, param in enumerate(self.params):
@@ -269,7 +274,8 @@ class Kernel:
                     raise ArgumentError(f"@{self.name}: const {name} is {defines[name][0]} by {source[name]} and "
                                         f"{size} by {here}")
 
-    def _bind(self, arguments, defines, arch: str | None):
+    def _bind(self, arguments: dict[str, typing.Any], defines: dict[str, tuple[typing.Any, str]],
+              arch: str | None) -> tuple[Bound, dict[str, _arrays.View]]:
         views = {param.name: self._view(param.name, arguments[param.name]) for param in self.params
                  if param.name in arguments and param.direction != "scalar"}
         self.find_sizes(views, defines)
@@ -308,7 +314,8 @@ class Kernel:
             refuse(f"the kernel writes it, and this {type(view.owner).__name__} is read-only (arrays of JAX are; a "
                    "tensor that requires grad is): leave it away to get a new array, or pass a copy")
 
-    def _check_memory(self, bound: Bound, views, options: Options, copies_outputs: bool) -> None:
+    def _check_memory(self, bound: Bound, views: dict[str, _arrays.View], options: Options,
+                      copies_outputs: bool) -> None:
         """Before any array is made: max_memory is for all of them, and the memory of this machine for those that are
         not given."""
         sizes = [self.get_bytes(bound, index) for index in range(len(self.params))]
@@ -319,7 +326,7 @@ class Kernel:
         if 0 < most < needed:
             raise MemoryError(f"@{self.name}: its arrays take {needed} bytes, and {what} is {most}")
 
-    def _check_overlaps(self, views) -> None:
+    def _check_overlaps(self, views: dict[str, _arrays.View]) -> None:
         """An 'out' array is filled before the kernel begins: what else lies there would be lost."""
         for written in self.params:
             for other in self.params:
@@ -329,14 +336,14 @@ class Kernel:
                     raise ArgumentError(f"@{self.name}, {written}: it has bytes in common with %{other.name}, which "
                                         "would be lost: pass a copy")
 
-    def _get_type(self, bound: Bound, index: int):
+    def _get_type(self, bound: Bound, index: int) -> typing.Any:
         param = lib.grout_module_get_param(bound.pointer, self._facts, index)
         return lib.grout_module_get_type(bound.pointer, param.value)[0]
 
     def get_bytes(self, bound: Bound, index: int) -> int:
         return lib.grout_type_get_bytes(ffi.new("grout_type *", self._get_type(bound, index)))
 
-    def _make_scalar(self, param: Param, value):
+    def _make_scalar(self, param: Param, value: typing.Any) -> typing.Any:
         """The bytes of a scalar, as a buffer in C."""
         try:
             data = _arrays.scalar_bytes(value, param.dtype)
@@ -346,7 +353,8 @@ class Kernel:
         ffi.memmove(buffer, data, len(data))
         return buffer
 
-    def _make_argument(self, bound: Bound, index: int, arguments, views, keep):
+    def _make_argument(self, bound: Bound, index: int, arguments: dict[str, typing.Any], views: dict[str, _arrays.View],
+                       keep: list[object]) -> tuple[int, int]:
         """Address and size of an argument's bytes. keep gets the owner."""
         param = self.params[index]
         size = self.get_bytes(bound, index)
@@ -365,7 +373,8 @@ class Kernel:
             lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", buffer.ctypes.data))
         return buffer.ctypes.data, size
 
-    def _make_arguments(self, bound: Bound, arguments, views):
+    def _make_arguments(self, bound: Bound, arguments: dict[str, typing.Any],
+                        views: dict[str, _arrays.View]) -> tuple[typing.Any, list[object]]:
         """The arguments in C, and what they borrow."""
         array = ffi.new("grout_argument[]", max(len(self.params), 1))
         keep: list[object] = [array]
@@ -377,16 +386,16 @@ class Kernel:
 
     # ---- check ------------------------------------------------------------------------------------------------------
 
-    def check(self, *arrays, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
+    def check(self, *arrays: object, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
               schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: float | None = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20, writes: bool = False, repeat: int = 1,
-              explore: bool = True,
-              severity: typing.Mapping[str, str] | None = None,
+              explore: bool = True, severity: typing.Mapping[str, str] | None = None,
               progress: typing.Callable[[Progress], object] | None = None,
               print: typing.Callable[[str], object] | None = print,
-              externs: typing.Mapping[str, typing.Callable] | None = None, **keywords) -> Report:
+              externs: typing.Mapping[str, typing.Callable[..., typing.Any]] | None = None,
+              **keywords: object) -> Report:
         """Runs the kernel under the race checker: the report says what is wrong with it.
 
         Inputs that are not given are what their init(..) says, or small whole numbers. No array is written: outputs
@@ -412,24 +421,24 @@ class Kernel:
         check.set("no-proposals")
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
-    def explore(self, *arrays, budget: float | None = None, **keywords) -> Report:
+    def explore(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, and if one run does not stand for every schedule, runs those that may end otherwise, for at most
         budget seconds (10). report.files has the schedules that fail."""
         return self._search("explore", arrays, keywords, budget)
 
-    def minimise(self, *arrays, budget: float | None = None, **keywords) -> Report:
+    def minimise(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, with the smallest sizes and the shortest schedule that still show the first finding, looked for for
         at most budget seconds (10). report.command shows it again, report.remarks says what was made smaller."""
         return self._search("minimise", arrays, keywords, budget)
 
-    def advice(self, *arrays, budget: float | None = None, **keywords) -> Report:
+    def advice(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, and report.advice says which commits, waits, barriers and orders beyond the CTA this launch does
         without: each was left out in a run of its own. There is advice for launches without errors and warnings
         alone."""
         return self._search("advice", arrays, keywords, budget)
 
-    def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays, budget: float | None = None,
-              **keywords) -> Report:
+    def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays: object, budget: float | None = None,
+              **keywords: object) -> Report:
         """Checks with each of these values of consts, {"K": [64, 128]}, every combination of them, in one report:
         report.sizes has what each came to. budget: seconds for all."""
         if not isinstance(sizes, typing.Mapping) or not sizes:
@@ -443,12 +452,12 @@ class Kernel:
         """The values that a const is to take."""
         if name not in self.module.consts:
             raise TypeError(f"@{self.name} has no const '{name}'{_suggest(name, self.module.consts)}")
-        made = [_make_const(name, number) for number in numbers]
+        made: list[object] = [_make_const(name, number) for number in numbers]
         if not made:
             raise ValueError(f"const {name}: no value is given")
         return made
 
-    def fix(self, *arrays, budget: float | None = None, **keywords) -> Fix:
+    def fix(self, *arrays: object, budget: float | None = None, **keywords: object) -> Fix:
         """Looks for changes of the text that repair what check finds, for at most budget seconds (60): edits that
         findings offer, else insertions, moves and other words, each judged by the checker. Nothing is written: fix.diff
         shows the changes, fix.text is the text with them, fix.write() writes the file."""
@@ -457,8 +466,8 @@ class Kernel:
         return Fix(self.module.name if self.module.is_file else "", self.module.source, found,
                    make_report(self.name, check.bound.warnings, found, max_findings, check.conditions))
 
-    def _search(self, flag: str | None, arrays, keywords, budget: float | None,
-                words: typing.Mapping[str, typing.Sequence[str]] | None = None,
+    def _search(self, flag: str | None, arrays: typing.Sequence[object], keywords: typing.Mapping[str, typing.Any],
+                budget: float | None, words: typing.Mapping[str, typing.Sequence[str]] | None = None,
                 first: typing.Mapping[str, object] | None = None) -> Report:
         check, max_findings = self._prepare_search(arrays, keywords, budget, first or {})
         if flag is not None:
@@ -469,7 +478,8 @@ class Kernel:
                 check.set(option, value)
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
-    def _prepare_search(self, arrays, keywords, budget: float | None, first: typing.Mapping[str, object],
+    def _prepare_search(self, arrays: typing.Sequence[object], keywords: typing.Mapping[str, typing.Any],
+                        budget: float | None, first: typing.Mapping[str, object],
                         is_repair: bool = False) -> tuple[Check, int]:
         """A check with the options of check among the keywords. first: values of consts with which arrays are looked
         at."""
@@ -485,9 +495,9 @@ class Kernel:
             check.set("budget", format(budget, ".17g"))
         return check, own.get("max_findings", 20)
 
-    def _prepare(self, options: Options, arrays, keywords, values, arch: str | None = None,
-                 strict_fences: bool = False, max_findings: int = 20,
-                 severity: typing.Mapping[str, str] | None = None, writes: bool = False,
+    def _prepare(self, options: Options, arrays: typing.Sequence[object], keywords: typing.Mapping[str, typing.Any],
+                 values: typing.Mapping[str, object] | None, arch: str | None = None, strict_fences: bool = False,
+                 max_findings: int = 20, severity: typing.Mapping[str, str] | None = None, writes: bool = False,
                  first: typing.Mapping[str, object] | None = None, is_repair: bool = False) -> Check:
         """A check with what all of them take."""
         max_findings = read_count("max_findings", max_findings, 1)
@@ -514,13 +524,14 @@ class Kernel:
         return check
 
     @staticmethod
-    def _set_values(check: Check, arch: str | None, consts) -> None:
+    def _set_values(check: Check, arch: str | None, consts: typing.Mapping[str, tuple[typing.Any, str]]) -> None:
         if arch is not None:
             check.set("arch", arch)
         for name, (value, _) in consts.items():
             check.set("D", f"{name}={value!r}")
 
-    def _give(self, check: Check, bound: Bound, index: int, arguments, view, writes: bool) -> None:
+    def _give(self, check: Check, bound: Bound, index: int, arguments: dict[str, typing.Any], view: _arrays.View | None,
+              writes: bool) -> None:
         """What the caller has given for a parameter."""
         param = self.params[index]
         if view is not None:
@@ -536,14 +547,15 @@ class Kernel:
 
     # ---- run --------------------------------------------------------------------------------------------------------
 
-    def run(self, *arrays, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
+    def run(self, *arrays: object, values: typing.Mapping[str, object] | None = None, arch: str | None = None,
             schedule: str = "fair", timing: str = "lazy", numerics: str = "fast", seed: int = 0, sms: int = 0,
-            resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
-            timeout: float | None = None, non_finite: bool = False, full_arrays: bool = False,
+            resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0, timeout: float | None = None,
+            non_finite: bool = False, full_arrays: bool = False,
             progress: typing.Callable[[Progress], object] | None = None,
             print: typing.Callable[[str], object] | None = print,
-            externs: typing.Mapping[str, typing.Callable] | None = None, device: str = "cpu",
-            extern_source: str = "", nvrtc: str | None = None, find_races: bool = False, **keywords):
+            externs: typing.Mapping[str, typing.Callable[..., typing.Any]] | None = None, device: str = "cpu",
+            extern_source: str = "", nvrtc: str | None = None, find_races: bool = False,
+            **keywords: object) -> typing.Any:
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
@@ -580,7 +592,7 @@ class Kernel:
         self._judge(check.run_unchecked())
         return pack_results(results)
 
-    def _run_on(self, device: str, bound: Bound, arguments, options: Options, extern_source: str,
+    def _run_on(self, device: str, bound: Bound, arguments: typing.Any, options: Options, extern_source: str,
                 nvrtc: str | None, find_races: bool) -> None:
         """Runs the kernel's PTX."""
         if device != "ptx":
@@ -602,7 +614,8 @@ class Kernel:
         made.run(module, options, find_races, clock)
         made.read_back()
 
-    def _make_results(self, bound: Bound, arguments, views) -> dict[str, object]:
+    def _make_results(self, bound: Bound, arguments: dict[str, typing.Any],
+                      views: dict[str, _arrays.View]) -> dict[str, object]:
         """The arrays that the kernel writes, those that are not given made."""
         results: dict[str, object] = {}
         for index, param in enumerate(self.params):
@@ -618,7 +631,7 @@ class Kernel:
             results[param.name] = arguments[param.name]
         return results
 
-    def get_result_type(self, bound: Bound, index: int) -> tuple[tuple[int, ...], numpy.dtype]:
+    def get_result_type(self, bound: Bound, index: int) -> tuple[tuple[int, ...], numpy.dtype[typing.Any]]:
         """Shape and type of the array that is made for a parameter."""
         param, type_ = self.params[index], self._get_type(bound, index)
         shape = tuple(type_.dims[i] for i in range(type_.rank))
@@ -643,8 +656,8 @@ class Kernel:
 
     # ---- CUDA -------------------------------------------------------------------------------------------------------
 
-    def emit(self, *arrays, values: typing.Mapping[str, object] | None = None, watchdog: bool = False,
-             lineinfo: bool = False, debug_checks: bool = True, extern_source: str = "", **keywords) -> Emitted:
+    def emit(self, *arrays: object, values: typing.Mapping[str, object] | None = None, watchdog: bool = False,
+             lineinfo: bool = False, debug_checks: bool = True, extern_source: str = "", **keywords: object) -> Emitted:
         """The kernel as CUDA for sm_90a, and its manifest. Arrays give sizes alone."""
         arguments, defines = self._sort(arrays, keywords, values)
         shapes = {name: value for name, value in arguments.items() if hasattr(value, "shape")}
@@ -653,8 +666,8 @@ class Kernel:
         pointer, _ = self.module._bind(defines, None)
         return self._emit_bound(pointer, watchdog, lineinfo, debug_checks, extern_source)
 
-    def _emit_bound(self, pointer, watchdog: bool = False, lineinfo: bool = False, debug_checks: bool = True,
-                    extern_source: str = "") -> Emitted:
+    def _emit_bound(self, pointer: typing.Any, watchdog: bool = False, lineinfo: bool = False,
+                    debug_checks: bool = True, extern_source: str = "") -> Emitted:
         import json
         diags = Diags(pointer)
         externs = ffi.new("char[]", read_text("extern_source", extern_source))
@@ -663,7 +676,7 @@ class Kernel:
                                                    "no_debug_checks": not read_flag("debug_checks", debug_checks),
                                                    "extern_source": externs})
 
-        def emit(add) -> str:
+        def emit(add: typing.Any) -> str:
             is_good = []
             text = take_text(lambda text: is_good.append(add(text)))
             if not is_good[0]:
@@ -674,9 +687,9 @@ class Kernel:
         manifest = emit(lambda text: lib.grout_emit_manifest(pointer, self._index, text, diags.list))
         return Emitted(self.name, source, json.loads(manifest))
 
-    def launch(self, *tensors, stream=None, values: typing.Mapping[str, object] | None = None,
+    def launch(self, *tensors: object, stream: object = None, values: typing.Mapping[str, object] | None = None,
                fills_outputs: bool = False, dependent: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
-               extern_source: str = "", nvrtc: str | None = None, **keywords) -> None:
+               extern_source: str = "", nvrtc: str | None = None, **keywords: object) -> None:
         """Puts the kernel on a stream of a GPU, for arrays that lie there, and returns at once.
 
         Arrays are those of torch, of DLPack or with __cuda_array_interface__, all of them given; scalars are numbers.
@@ -692,9 +705,9 @@ class Kernel:
             arguments, defines = self._sort(tensors, keywords, values)
             self._launcher.launch(arguments, defines, stream, options)
 
-    def jax_call(self, *arrays, values: typing.Mapping[str, object] | None = None,
+    def jax_call(self, *arrays: object, values: typing.Mapping[str, object] | None = None,
                  fills_outputs: bool = False, debug_checks: bool = True, workspace_sets: int = 1,
-                 extern_source: str = "", nvrtc: str | None = None, **keywords):
+                 extern_source: str = "", nvrtc: str | None = None, **keywords: object) -> typing.Any:
         """The kernel in a program of JAX: inside jax.jit and outside, on a GPU and on the CPU. No Python runs there.
 
         Arrays are those of the 'in' and 'inout' parameters, in order or by name, all of them given; the result is as
@@ -713,13 +726,13 @@ class Kernel:
         arguments, defines = self._sort((), {**dict(zip(inputs, arrays)), **keywords}, values)
         return call(self, arguments, defines, options)
 
-    def bind(self, defines, arch: str | None) -> Bound:
+    def bind(self, defines: dict[str, tuple[typing.Any, str]], arch: str | None) -> Bound:
         """The kernel with these values of consts, by name with their origins."""
         pointer, warnings = self.module._bind(defines, arch)
         return Bound(pointer, self._index, self.name, warnings)
 
 
-def pack_results(results: dict[str, object]):
+def pack_results(results: dict[str, object]) -> typing.Any:
     """One array, or a named tuple of several."""
     if len(results) < 2:
         return next(iter(results.values()), None)
@@ -727,22 +740,22 @@ def pack_results(results: dict[str, object]):
         map(str.isidentifier, results)) else tuple(results.values())
 
 
-def _shape_view(value) -> _arrays.View:
+def _shape_view(value: typing.Any) -> _arrays.View:
     return _arrays.View(value, 0, 0, tuple(value.shape), None, "", 1, False)
 
 
-def _explain_packing(info) -> str:
+def _explain_packing(info: typing.Any) -> str:
     return f"{info.packed} elements in a byte" if info.packed > 1 else f"16 elements in {2 * info.bits} bytes"
 
 
-def _explain_shape(param: Param, shape, given) -> str:
+def _explain_shape(param: Param, shape: typing.Sequence[int], given: typing.Sequence[int]) -> str:
     if len(shape) != len(given):
         return f": it has {len(shape)} dimension{'' if len(shape) == 1 else 's'}"
     found = [f"dimension {i}, {param.dims[i]}, is {shape[i]}" for i in range(len(shape)) if shape[i] != given[i]]
     return ": " + "; ".join(found)
 
 
-def _make_const(name: str, value):
+def _make_const(name: str, value: typing.Any) -> int | float:
     if isinstance(value, bool) or not (hasattr(value, "__index__") or isinstance(value, (float, numpy.floating))):
         raise TypeError(f"const {name}: a {type(value).__name__} is no number")
     if not hasattr(value, "__index__"):
@@ -753,7 +766,7 @@ def _make_const(name: str, value):
     return number
 
 
-def _suggest(name: str, names) -> str:
+def _suggest(name: str, names: typing.Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean '{near[0]}'?" if near else ""
 

@@ -64,7 +64,7 @@ class Options:
     full_arrays: bool = False
     progress: typing.Callable[[Progress], object] | None = None
     print: typing.Callable[[str], object] | None = None
-    externs: typing.Mapping[str, typing.Callable] | None = None
+    externs: typing.Mapping[str, typing.Callable[..., typing.Any]] | None = None
 
     def __post_init__(self) -> None:
         """What the numbers are; the rest is for the library to know."""

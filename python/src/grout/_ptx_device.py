@@ -15,11 +15,14 @@ from ._launch import Options
 from ._library import ffi, lib
 from ._watch import TIME_IS_OVER
 
+if typing.TYPE_CHECKING:
+    from ._kernel import Emitted
+
 
 class Clock:
     """What is left of a time, for one step after the other."""
 
-    def __init__(self, timeout: float | None):
+    def __init__(self, timeout: float | None) -> None:
         self._end = None if timeout is None else time.monotonic() + timeout
 
     def get_left(self, what: str) -> float | None:
@@ -30,7 +33,8 @@ class Clock:
         return left
 
 
-def compile_ptx(emitted, pointer, arch: int, nvrtc: str | None, clock: Clock, max_memory: int) -> ptx.Module:
+def compile_ptx(emitted: Emitted, pointer: typing.Any, arch: int, nvrtc: str | None, clock: Clock,
+                max_memory: int) -> ptx.Module:
     """The PTX of an emitted kernel. What NVRTC does takes the time that it takes."""
     options, keep = make_nvrtc(nvrtc)
     options.is_in_process = True
@@ -49,7 +53,7 @@ def compile_ptx(emitted, pointer, arch: int, nvrtc: str | None, clock: Clock, ma
         del keep
 
 
-def _make_contents(array: typing.Mapping[str, typing.Any]) -> numpy.ndarray:
+def _make_contents(array: typing.Mapping[str, typing.Any]) -> numpy.ndarray[typing.Any, typing.Any]:
     """What an array of the manifest holds first, without an argument."""
     if "contents" in array:
         return numpy.frombuffer(bytes.fromhex(array["contents"]), numpy.uint8).copy()
@@ -62,28 +66,28 @@ class Device:
     """One launch: the manifest's arrays in the memory of the machine, and its parameters."""
 
     def __init__(self, manifest: typing.Mapping[str, typing.Any], arguments: typing.Mapping[str, tuple[int, int]],
-                 max_memory: int):
+                 max_memory: int) -> None:
         self.manifest, self.arguments = manifest, arguments
         self.memory = ptx.Memory(max_memory)
         self.places = {array["name"]: self._add_array(array) for array in manifest["arrays"]}
         self.workspaces = [self._add(_make_contents(workspace)) for workspace in manifest["workspaces"]]
 
-    def _add(self, contents: numpy.ndarray) -> int:
+    def _add(self, contents: numpy.ndarray[typing.Any, typing.Any]) -> int:
         return self.memory.add(contents.ctypes.data, contents.nbytes)
 
-    def _add_array(self, array) -> int:
+    def _add_array(self, array: typing.Mapping[str, typing.Any]) -> int:
         if array["direction"] == "out":
             return self._add(_make_contents(array))
         return self.memory.add(*self.arguments[array["name"]], array["dtype"])
 
-    def _find(self, item) -> int:
+    def _find(self, item: typing.Mapping[str, typing.Any]) -> int:
         """The address of the array or workspace that a parameter or a map names."""
         if "workspace" in item:
             return self.workspaces[item["workspace"]]
         which = item["array"]
         return self.places[self.manifest["arrays"][which]["name"] if isinstance(which, int) else which]
 
-    def _encode_map(self, found) -> bytes:
+    def _encode_map(self, found: typing.Mapping[str, typing.Any]) -> bytes:
         numbers = ("dims", "strides_bytes", "box", "element_strides", "lower_corner", "upper_corner")
         fields = {name: found[name] for name in numbers if name in found}
         counts = ("channels_per_pixel", "pixels_per_column")
@@ -95,7 +99,7 @@ class Device:
                                "swizzle": ptx.SWIZZLES[found.get("swizzle_bytes", 0)],
                                "fill": found.get("oob_fill") == "nan", "is_im2col": found.get("mode") == "im2col"})
 
-    def make_parameter(self, parameter, size: int) -> bytes:
+    def make_parameter(self, parameter: typing.Mapping[str, typing.Any], size: int) -> bytes:
         """The bytes of one parameter. The watchdog's are zeros: there is none."""
         kind = parameter["kind"]
         if kind == "tensor_map":

@@ -15,6 +15,8 @@ from ._files import write
 from ._launch import Stats
 from ._library import lib, text_of
 
+_Facts = dict[str, typing.Any]  # an object of a report in JSON
+
 
 @dataclasses.dataclass(frozen=True)
 class Access:
@@ -77,27 +79,29 @@ class Finding:
         return _to_html(self._show(self._colored))
 
 
-def _make_place(facts) -> Place | None:
+def _make_place(facts: typing.Any) -> Place | None:
     return None if facts is None else Place(facts["file"], facts["line"], facts["column"], facts["length"])
 
 
-def _make_accesses(facts) -> tuple[Access, ...]:
+def _make_accesses(facts: typing.Any) -> tuple[Access, ...]:
     return tuple(Access(_make_place(access["place"]), access["op"], access["where"], access["engine"], access["box"],
                         access["kind"]) for access in facts["accesses"])
 
 
-def _make_edit(edit) -> Edit | None:
+def _make_edit(edit: typing.Any) -> Edit | None:
     if edit is None:
         return None
-    return Edit(_make_place(edit["place"]), edit["position"], edit["text"])
+    place = _make_place(edit["place"])
+    assert place is not None  # an edit has one
+    return Edit(place, edit["position"], edit["text"])
 
 
-def _make_notes(facts) -> tuple[Note, ...]:
+def _make_notes(facts: typing.Any) -> tuple[Note, ...]:
     return tuple(Note("advice" if note["severity"] == "help" else note["severity"], note["message"],
                       _make_place(note["place"])) for note in facts["notes"])
 
 
-def _make_finding(facts, made: dict[str, Finding]) -> Finding:
+def _make_finding(facts: typing.Any, made: dict[str, Finding]) -> Finding:
     code = facts.get("code") or facts["silenced_code"]
     cause = made.get(facts.get("follows_from", ""))
     finding = Finding(
@@ -180,7 +184,7 @@ class Report:
                      for one in self._found.facts.get("sweep", ()))
 
     @property
-    def _launches(self):
+    def _launches(self) -> list[_Facts]:
         return [*self._found.facts["coverage"]["kernels"],
                 *(launch for size in self._found.facts.get("sweep", ()) for launch in size["kernels"])]
 
@@ -214,25 +218,25 @@ class Report:
     def __str__(self) -> str:
         return self._text(False)
 
-    def show(self, file=None) -> None:
+    def show(self, file: typing.TextIO | None = None) -> None:
         """Writes the report to a stream (stdout), in colours if it is a terminal and NO_COLOR is not set."""
         file = sys.stdout if file is None else file
         is_terminal = hasattr(file, "isatty") and file.isatty() and not os.environ.get("NO_COLOR")
         print(self._text(is_terminal), file=file)
 
-    def _repr_pretty_(self, printer, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: typing.Any, cycle: bool) -> None:
         printer.text("Report(...)" if cycle else str(self))
 
     def _repr_html_(self) -> str:
         return _to_html(self._text(True))
 
 
-def _make_diagnostic(facts) -> Diagnostic:
+def _make_diagnostic(facts: typing.Any) -> Diagnostic:
     return Diagnostic(facts["code"], facts["severity"], facts["message"], _make_place(facts["primary"]),
                       _make_notes(facts), facts["text"])
 
 
-def _is_finding(facts) -> bool:
+def _is_finding(facts: typing.Any) -> bool:
     """Whether it is what a run has found, and no diagnostic."""
     return "short" in facts
 
@@ -246,9 +250,9 @@ def _get_line(words: list[str], lead: str) -> str:
     return next((line[len(lead):] for line in words if line.startswith(lead)), "")
 
 
-def _find_launch(launches, verdict: str):
+def _find_launch(launches: typing.Sequence[_Facts], verdict: str) -> _Facts:
     """The launch that a report speaks of: the first that has the verdict, by its own words, else the last."""
-    def has(launch) -> bool:
+    def has(launch: _Facts) -> bool:
         return launch.get("words", "").split("\n")[0].partition(": ")[2].startswith(verdict)
 
     return next(filter(has, launches), launches[-1] if launches else {})
@@ -263,7 +267,7 @@ def _in_python(words: str) -> str:
     return _OPTION.sub(lambda match: f"({match.group(1).replace('-', '_')})", words)
 
 
-def make_report(kernel: str, warnings, found: Found, max_findings: int = 20,
+def make_report(kernel: str, warnings: tuple[Diagnostic, ...], found: Found, max_findings: int = 20,
                 conditions: typing.Sequence[str] = ()) -> Report:
     """The report of a check. warnings: of the verifier. conditions: what else was covered."""
     facts = found.facts
@@ -289,7 +293,7 @@ def make_report(kernel: str, warnings, found: Found, max_findings: int = 20,
 class Fix:
     """What a search for repairs came to. str() shows the changes and the outcome."""
 
-    def __init__(self, path: str, source: bytes, found: Found, report: Report):
+    def __init__(self, path: str, source: bytes, found: Found, report: Report) -> None:
         self._path, self._source = path, source
         self.text: str = found.repaired or source.decode("utf-8", "surrogateescape")
         self.diff: str = found.diff  # unified; "" if nothing was changed

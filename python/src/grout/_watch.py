@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+import types
 import typing
 
 from ._library import ffi, lib
@@ -27,7 +28,7 @@ _nested = threading.local()
 class Watch:
     """The callbacks of one call: has_ended tells each of them that no more is to be done."""
 
-    def __init__(self, timeout: float | None = None):
+    def __init__(self, timeout: float | None = None) -> None:
         self.timeout = timeout
         self.start = time.monotonic()
         self.cut: str | None = None  # what ended the call, if no exception did
@@ -43,7 +44,7 @@ class Watch:
     def seconds(self) -> float:
         return time.monotonic() - self.start
 
-    def take_error(self, _, error: BaseException, trace) -> None:
+    def take_error(self, _: object, error: BaseException, trace: types.TracebackType | None) -> None:
         """For onerror= of cffi: the first one is kept, with its traceback."""
         if not self.has_failed:
             self._error = error.with_traceback(trace)
@@ -55,18 +56,18 @@ class Watch:
             self.cut = TIME_IS_OVER
         return not self.has_ended
 
-    def make_progress(self, tell: typing.Callable[[typing.Any], object]):
+    def make_progress(self, tell: typing.Callable[[typing.Any], object]) -> typing.Any:
         """A progress callback in C; tell hears of each call."""
-        def ask(_, progress) -> bool:
+        def ask(_: object, progress: typing.Any) -> bool:
             if not self.has_ended:
                 tell(progress)
             return self.look()
 
         return ffi.callback("_Bool(void *, const grout_progress *)", ask, error=False, onerror=self.take_error)
 
-    def make_why_end(self):
+    def make_why_end(self) -> typing.Any:
         """The callback of a list of diagnostics, in C."""
-        def ask(_) -> int:
+        def ask(_: object) -> int:
             return (lib.GROUT_DIAG_NONE if self.look() else
                     lib.GROUT_DIAG_INTERRUPTED if self.cut is None else lib.GROUT_DIAG_TIME_LIMIT)
 
@@ -115,7 +116,7 @@ def is_nested() -> bool:
 class nested:
     """with nested(watch): its run. Those in one another end as a RecursionError, whatever Python's limit is."""
 
-    def __init__(self, watch: Watch):
+    def __init__(self, watch: Watch) -> None:
         self._watch = watch
 
     def __enter__(self) -> None:
@@ -125,5 +126,5 @@ class nested:
                                  "again, and so on; the stack has room for no more")
         _nested.depth = self._watch.depth = depth + 1
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         _nested.depth -= 1

@@ -111,7 +111,7 @@ class Memory:
             raise MemoryError("grout: no memory for arrays")
 
     @property
-    def pointer(self):
+    def pointer(self) -> typing.Any:
         return self._memory
 
     def add(self, address: int, size: int, dtype: str = "") -> int:
@@ -148,7 +148,7 @@ class _Arguments:
         self._places: dict[tuple[int, int], int] = {}
         self._written: list[tuple[str, _arrays.View, int]] = []
 
-    def add_array(self, name: str, value) -> int:
+    def add_array(self, name: str, value: typing.Any) -> int:
         view = _arrays.view_of(value)
         if not _arrays.is_contiguous(view):
             raise ArgumentError(f"the strides are {view.strides} bytes; the machine takes arrays without gaps: take "
@@ -164,7 +164,7 @@ class _Arguments:
                 self._written.append((name, view, self._places[key]))
         return self._places[key]
 
-    def make_bytes(self, name: str, value, size: int) -> bytes:
+    def make_bytes(self, name: str, value: typing.Any, size: int) -> bytes:
         """One parameter of so many bytes."""
         if isinstance(value, TensorMap):
             data = value.encode(self.add_array(name, value.array))
@@ -255,11 +255,11 @@ class Launch:
         return Stats(result.warp_instructions, result.lane_instructions, result.async_operations, tuple(diags.take()),
                      result.peak_bytes)
 
-    def _make_tell(self, watch: Watch):
+    def _make_tell(self, watch: Watch) -> typing.Callable[[typing.Any], None]:
         """Tells the caller's progress some times in a second."""
         last = [0.0]
 
-        def tell(progress) -> None:
+        def tell(progress: typing.Any) -> None:
             now = watch.seconds
             if self.progress is not None and now - last[0] >= TELL_SECONDS:
                 last[0] = now
@@ -271,7 +271,7 @@ class Launch:
 class Entry:
     """A kernel of a module."""
 
-    def __init__(self, module: Module, name: str):
+    def __init__(self, module: Module, name: str) -> None:
         self.module, self.name = module, name
         self.layout: list[tuple[int, int]] = []  # of each parameter its offset and size, in bytes
         offset, size = ffi.new("size_t *"), ffi.new("size_t *")
@@ -282,7 +282,7 @@ class Entry:
     def __repr__(self) -> str:
         return f"<grout.ptx.Entry {self.name}: parameters of {', '.join(str(size) for _, size in self.layout)} bytes>"
 
-    def run(self, *arguments, grid: Size = 1, block: Size = 1, cluster: Size | None = None,
+    def run(self, *arguments: object, grid: Size = 1, block: Size = 1, cluster: Size | None = None,
             shared_bytes: int = 0, seed: int = 0, timing: str = "random", max_steps: int = 0, max_memory: int = 0,
             timeout: float | None = None, find_races: bool = False,
             progress: typing.Callable[[Progress], object] | None = None) -> Stats:
@@ -316,7 +316,7 @@ class Entry:
         return stats
 
 
-def _list_entries(module) -> typing.Iterator[str]:
+def _list_entries(module: typing.Any) -> typing.Iterator[str]:
     for index in itertools.count():
         name = lib.grout_ptx_module_get_entry_name(module, index)
         if name == ffi.NULL:
@@ -328,7 +328,7 @@ class Module:
     """A text of PTX: module["k"] is an entry. str() is the text with numbers for names."""
 
     def __init__(self, text: str | bytes, name: str, timeout: float | None = None,
-                 max_memory: int = 0):
+                 max_memory: int = 0) -> None:
         data = bytes(text) if isinstance(text, (bytes, bytearray, memoryview)) else encode_text(text)
         watch = Watch(read_seconds("timeout", timeout))
         diags = Diags(watch=watch)
@@ -361,7 +361,7 @@ class Module:
     def __repr__(self) -> str:
         return f"<grout.ptx.Module {self.name!r}: {', '.join(self.entries)}>"
 
-    def run(self, *arguments, **options) -> Stats:
+    def run(self, *arguments: object, **options: typing.Any) -> Stats:
         """Runs the only entry, with the options of Entry.run."""
         if len(self.entries) != 1:
             raise GroutError(f"'{visible(self.name)}' has {len(self.entries)} entries: "

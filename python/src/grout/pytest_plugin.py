@@ -5,17 +5,21 @@ A test with a finding that is an error fails, with the report. Nothing of JAX is
 """
 from __future__ import annotations
 
+import contextlib
 import typing
 
 import pytest
 
+if typing.TYPE_CHECKING:
+    from .pallas import Session
+
 GPUS = ("a100", "h100", "b200")
-_DEVICE: pytest.StashKey = pytest.StashKey()
-_COUNTS: pytest.StashKey = pytest.StashKey()
-_LEVELS: pytest.StashKey = pytest.StashKey()
+_DEVICE: pytest.StashKey[typing.Any] = pytest.StashKey()
+_COUNTS: pytest.StashKey[typing.Any] = pytest.StashKey()
+_LEVELS: pytest.StashKey[typing.Any] = pytest.StashKey()
 
 
-def pytest_addoption(parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """The options."""
     group = parser.getgroup("grout", "Pallas kernels on grout")
     group.addoption("--grout", action="store_true", help="run Pallas kernels for Mosaic GPU on the CPU and check them")
@@ -33,15 +37,15 @@ def pytest_addoption(parser) -> None:
     group.addoption("--grout-timeout", type=float, default=None, metavar="SECONDS", help="of one call of a kernel")
 
 
-def _is_on(config) -> bool:
+def _is_on(config: pytest.Config) -> bool:
     return _checks(config) or config.getoption("--grout-run")
 
 
-def _checks(config) -> bool:
+def _checks(config: pytest.Config) -> bool:
     return config.getoption("--grout") or config.getoption("grout_gpu") is not None
 
 
-def pytest_configure(config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Counts for the last line, and the severities. A device that says it is a GPU is there from here on, for tests
     that are skipped without."""
     config.stash[_COUNTS] = {"kernels": 0, "calls": 0, "errors": 0, "incomplete": 0, "lowered": 0}
@@ -54,14 +58,14 @@ def pytest_configure(config) -> None:
         config.stash[_DEVICE] = device
 
 
-def pytest_unconfigure(config) -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
     """The device is what it was."""
     device = config.stash.get(_DEVICE, None)
     if device is not None:
         device.__exit__(None, None, None)
 
 
-def _read_levels(config) -> dict[str, str]:
+def _read_levels(config: pytest.Config) -> dict[str, str]:
     words = config.getoption("--grout-severity")
     if not words:
         return {}
@@ -74,7 +78,7 @@ def _read_levels(config) -> dict[str, str]:
         raise pytest.UsageError(str(error)) from None
 
 
-def _check_numbers(config) -> None:
+def _check_numbers(config: pytest.Config) -> None:
     from grout._limits import COUNT32_MAX, read_optional_count, read_seconds
     try:
         read_seconds("--grout-timeout", config.getoption("--grout-timeout"))
@@ -83,7 +87,7 @@ def _check_numbers(config) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
-def _interpret(config):
+def _interpret(config: pytest.Config) -> contextlib.AbstractContextManager[Session]:
     from grout import pallas
     options: dict[str, typing.Any] = {}
     if config.getoption("--grout-timeout") is not None:
@@ -94,12 +98,12 @@ def _interpret(config):
                             sms=config.getoption("--grout-sms"), gpu=config.getoption("grout_gpu"), **options)
 
 
-def _is_bad(report, config) -> bool:
+def _is_bad(report: typing.Any, config: pytest.Config) -> bool:
     bad = ("error", "incomplete", "warning") if config.getoption("--grout-warnings") else ("error", "incomplete")
     return report.verdict in bad or config.getoption("--grout-warnings") and bool(report.findings)
 
 
-def _count(config, session) -> None:
+def _count(config: pytest.Config, session: typing.Any) -> None:
     counts = config.stash[_COUNTS]
     counts["kernels"] += len(session.kernels)
     counts["calls"] += len(session.calls)
@@ -109,7 +113,7 @@ def _count(config, session) -> None:
                                 for call in session.calls)
 
 
-def _run(item) -> typing.Generator:
+def _run(item: pytest.Item) -> typing.Generator[None, typing.Any, None]:
     """One phase of a test, with an option of ours in a session."""
     if not _is_on(item.config):
         yield
@@ -132,18 +136,18 @@ def _run(item) -> typing.Generator:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_setup(item):
+def pytest_runtest_setup(item: pytest.Item) -> typing.Generator[None, typing.Any, None]:
     """Fixtures call kernels, too."""
     yield from _run(item)
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> typing.Generator[None, typing.Any, None]:
     """The test."""
     yield from _run(item)
 
 
-def pytest_terminal_summary(terminalreporter, config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """How much was looked at."""
     if not _is_on(config):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import types
 import typing
 
 from .._allow import read_python_allowances
@@ -14,17 +15,18 @@ from .._limits import read_text
 from ._operations import TABLE, Arguments, Operations
 from ._places import Frame, Places, encode_file
 from ._regions import Branch, Loop, Scope, Specialized, WarpMap, While
-from ._values import Barrier, Ds, Expr, Object, Ref, Value, read_type, value_operand
+from ._values import Barrier, BarrierObject, Ds, Expr, Object, Ref, Value, read_type, value_operand
 
 DIRECTIONS = {"in": "IN", "out": "OUT", "inout": "INOUT"}
 NO_TYPE = ("none", None, None)
+Axes = typing.Mapping[str, object]  # sizes by names, in their order
 
 
-def _make_slice(start, size):
+def _make_slice(start: typing.Any, size: typing.Any) -> typing.Any:
     return ffi.new("grout_build_index *", {"kind": lib.GROUT_INDEX_SLICE, "start": start, "size": size})[0]
 
 
-def _names(names) -> tuple[object, list]:
+def _names(names: typing.Iterable[str]) -> tuple[typing.Any, list[typing.Any]]:
     """An array of C strings, and what it points to."""
     keep = [ffi.new("char[]", read_text("a name", name)) for name in names]
     return ffi.new("char *[]", keep), keep
@@ -33,7 +35,7 @@ def _names(names) -> tuple[object, list]:
 class _KernelRegion:
     """The body of a kernel, from its 'with' on."""
 
-    def __init__(self, builder: Builder, name: str, axes, attrs):
+    def __init__(self, builder: Builder, name: str, axes: typing.Any, attrs: typing.Any) -> None:
         self._builder, self._name, self._axes, self._attrs = builder, name, axes, attrs
 
     def __enter__(self) -> None:
@@ -65,7 +67,8 @@ class _KernelRegion:
         if warps:
             lib.grout_build_partition_warps(pointer, len(warps), ffi.new("uint32_t[]", list(warps)))
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: types.TracebackType | None) -> None:
         if error is not None:
             self._builder._abandon()
             return
@@ -81,7 +84,7 @@ class Builder(Operations):
     operators. Each call is judged at once: with checks=False only at the end, which is faster for large kernels.
     """
 
-    def __init__(self, name: str = "built", checks: bool = True, surface: str = "text"):
+    def __init__(self, name: str = "built", checks: bool = True, surface: str = "text") -> None:
         pointer = lib.grout_builder_new(read_text("name", name))
         if pointer == ffi.NULL:
             raise MemoryError("grout: no memory for a builder")
@@ -147,13 +150,13 @@ class Builder(Operations):
                 self._error = error
                 raise
 
-    def _type_of(self, value: int):
+    def _type_of(self, value: int) -> tuple[str, str | None, tuple[int, ...] | None]:
         """Kind, element type and shape of a value."""
         if self._pointer is not None and self._error is None:
             self._infer()
         return read_type(lib.grout_module_get_type(self._types, value)[0]) if self._types is not None else NO_TYPE
 
-    def _ref_type(self, ref: Ref):
+    def _ref_type(self, ref: Ref) -> tuple[str | None, tuple[int, ...] | None]:
         """Element type and shape of a reference."""
         _, dtype, shape = self._type_of(ref.base)
         if self._types is None or ref.operand.kind == lib.GROUT_OPERAND_VALUE:
@@ -164,13 +167,13 @@ class Builder(Operations):
 
     # ---- arguments for the library ----------------------------------------------------------------------------------
 
-    def _dtype(self, dtype) -> int:
+    def _dtype(self, dtype: str) -> int:
         number = dtype_number(str(dtype))
         if number == lib.GROUT_DTYPE_NONE:
             raise ValueError(f"'{dtype}' is no element type; they are those of docs/language.md, such as 'f32'")
         return number
 
-    def _expr(self, value) -> int:
+    def _expr(self, value: typing.Any) -> int:
         """A constant expression."""
         if isinstance(value, Expr):
             if value.builder is not self:
@@ -186,10 +189,10 @@ class Builder(Operations):
             return lib.grout_build_float(self._pointer, float(value))
         raise TypeError(f"a {type(value).__name__} is no number")
 
-    def _exprs(self, values):
+    def _exprs(self, values: typing.Iterable[object]) -> typing.Any:
         return ffi.new("grout_expr_id[]", [self._expr(value) for value in values])
 
-    def _operand(self, value):
+    def _operand(self, value: object) -> typing.Any:
         """An operand: a value, a reference, a constant or a number."""
         if isinstance(value, (Value, Ref)) and value.builder is not self:
             raise ValueError("a value of another builder")
@@ -199,14 +202,14 @@ class Builder(Operations):
             return value.operand
         return ffi.new("grout_operand *", {"kind": lib.GROUT_OPERAND_EXPR, "id": self._expr(value)})[0]
 
-    def _axes(self, names) -> int:
+    def _axes(self, names: typing.Iterable[str]) -> int:
         known = [name for name, _ in self._axis_names]
         missing = [name for name in names if name not in known]
         if missing:
             raise ValueError(f"the kernel has no axis '{missing[0]}'; it has: {', '.join(known) or 'none'}")
         return sum(1 << known.index(name) for name in names)
 
-    def _make_index(self, index):
+    def _make_index(self, index: typing.Any) -> typing.Any:
         if isinstance(index, Ds):
             return _make_slice(self._operand(index.start), self._expr(index.size))
         if not isinstance(index, slice):
@@ -221,7 +224,7 @@ class Builder(Operations):
             return _make_slice(self._operand(0), self._expr(index.stop))
         return _make_slice(self._operand(index.start), self._expr(index.stop - index.start))
 
-    def _index(self, base, indices):
+    def _index(self, base: typing.Any, indices: typing.Any) -> typing.Any:
         """The operand of a reference to a part."""
         indices = indices if isinstance(indices, tuple) else (indices,)
         if indices and indices[-1] is Ellipsis:
@@ -232,14 +235,14 @@ class Builder(Operations):
         self._judge(asks=False)
         return operand
 
-    def _change_ref(self, what: str, operand, *arguments):
+    def _change_ref(self, what: str, operand: typing.Any, *arguments: object) -> typing.Any:
         self._enter()
         changed = getattr(lib, f"grout_build_{what}")(self._pointer, operand, *arguments)
         self._judge(asks=False)
         return changed
 
     @contextlib.contextmanager
-    def at(self, *frames) -> typing.Iterator[None]:
+    def at(self, *frames: typing.Any) -> typing.Iterator[None]:
         """with b.at(("model.py", 12), ("train.py", 40)): what is built comes from there, the innermost frame first.
 
         A frame is a file and a line, and then perhaps a column from 1 and a length, in bytes, and whether it is made
@@ -253,14 +256,14 @@ class Builder(Operations):
 
     # ---- modules ----------------------------------------------------------------------------------------------------
 
-    def const(self, name: str, value) -> Expr:
+    def const(self, name: str, value: object) -> Expr:
         """const NAME = value: what a caller may give another value."""
         self._enter()
         made = Expr(self, lib.grout_build_const(self._pointer, read_text("name", name), self._expr(value)))
         self._judge(asks=False)
         return made
 
-    def expr(self, operator: str, *operands) -> Expr:
+    def expr(self, operator: str, *operands: object) -> Expr:
         """A constant expression: 'ADD', 'CDIV', 'MIN' and so on, of one or two others."""
         self._enter()
         if not hasattr(lib, f"GROUT_EXPR_{operator.upper()}"):
@@ -270,7 +273,7 @@ class Builder(Operations):
         self._judge(asks=False)
         return made
 
-    def typed(self, value, dtype: str) -> Expr:
+    def typed(self, value: float, dtype: str) -> Expr:
         """A number as an element of this type: other operands need not say it."""
         self._enter()
         bits = int.from_bytes(scalar_bytes(value, dtype), "little")
@@ -278,7 +281,7 @@ class Builder(Operations):
         self._judge(asks=False)
         return made
 
-    def require(self, condition, text: str | None = None) -> None:
+    def require(self, condition: object, text: str | None = None) -> None:
         """require condition, "text"."""
         self._enter()
         lib.grout_build_require(self._pointer, self._expr(condition),
@@ -318,7 +321,8 @@ class Builder(Operations):
 
     # ---- kernels and what they declare ------------------------------------------------------------------------------
 
-    def kernel(self, name: str, grid=None, cluster=None, threads=None, cluster_exit: str | None = None,
+    def kernel(self, name: str, grid: Axes | None = None, cluster: Axes | None = None,
+               threads: Axes | int | Expr | None = None, cluster_exit: str | None = None,
                auto_fence: bool | None = None, partition_warps: typing.Sequence[int] = (),
                arch: str | None = None) -> _KernelRegion:
         """with b.kernel("k", grid={"x": 4}, threads={"wg": 2}): the body. Axes are by name and in their order."""
@@ -327,7 +331,7 @@ class Builder(Operations):
         return _KernelRegion(self, name, (("GRID", grid), ("CLUSTER", cluster), ("THREADS", threads)),
                              (arch, cluster_exit, auto_fence, tuple(partition_warps)))
 
-    def array(self, name: str, direction: str, dtype: str, *dims, packed: bool = False) -> Ref:
+    def array(self, name: str, direction: str, dtype: str, *dims: object, packed: bool = False) -> Ref:
         """A parameter: direction is 'in', 'out' or 'inout'. packed: of 6 or 4 bits, which TMA expands."""
         if direction not in DIRECTIONS:
             raise ValueError(f"direction={direction!r}: it is 'in', 'out' or 'inout'")
@@ -347,7 +351,7 @@ class Builder(Operations):
         self._judge()
         return value
 
-    def init(self, target, kind: str, *arguments) -> None:
+    def init(self, target: Ref | Value, kind: str, *arguments: object) -> None:
         """init(..) of a parameter or a scratch: what it holds unless the caller brings something else.
 
         kind is a word of docs/language.md, such as 'randn' with its seed, or 'value' or 'list' with the numbers.
@@ -360,7 +364,7 @@ class Builder(Operations):
                              len(arguments), self._exprs(arguments))
         self._judge()
 
-    def _make_object(self, object_: Object, keep: list):
+    def _make_object(self, object_: Object, keep: list[typing.Any]) -> typing.Any:
         """A grout_build_object; keep: what it points to."""
         kind = object_.kind.replace("MBARRIER", "BARRIER")
         made = ffi.new("grout_build_object *", {"kind": getattr(lib, f"GROUT_OBJECT_{kind}"),
@@ -403,18 +407,22 @@ class Builder(Operations):
             return Barrier(self, operand, value)
         return Ref(self, operand, value)
 
+    @typing.overload
+    def scratch(self, name: str, object_: BarrierObject) -> Barrier: ...
+    @typing.overload
+    def scratch(self, name: str, object_: Object) -> Ref: ...
     def scratch(self, name: str, object_: Object) -> Ref:
         """An object of the kernel: b.scratch("xs", smem("f32", 64, 64))."""
         self._enter()
-        keep: list = []
+        keep: list[typing.Any] = []
         value = lib.grout_build_scratch(self._pointer, read_text("name", name), self._make_object(object_, keep))
         self._judge()
         return self._make_ref(value, object_)
 
     # ---- operations -------------------------------------------------------------------------------------------------
 
-    def op(self, text: str, *operands, dtype: str | None = None, shape=None,
-           name: str | None = None, **attrs):
+    def op(self, text: str, *operands: object, dtype: str | None = None, shape: typing.Sequence[object] | None = None,
+           name: str | None = None, **attrs: typing.Any) -> typing.Any:
         """The operation of this name ('grout ops'), with its operands and attributes; its result, if it has one."""
         if text not in TABLE:
             raise ValueError(f"there is no operation '{text}' without regions")
@@ -432,8 +440,8 @@ class Builder(Operations):
 
     # ---- regions ----------------------------------------------------------------------------------------------------
 
-    def for_(self, *bounds, carry: typing.Mapping[str, object] | None = None,
-             name: str | None = None, unroll=None) -> Loop:
+    def for_(self, *bounds: object, carry: typing.Mapping[str, object] | None = None,
+             name: str | None = None, unroll: object = None) -> Loop:
         """with b.for_(n) as i, or for_(low, high, step=1). carry: first values by name."""
         low, high, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
         return Loop(self, (low, high, step), carry, name, unroll)
@@ -442,7 +450,7 @@ class Builder(Operations):
         """loop = b.while_({"i": 0}); with loop as i: loop.do(i < n); loop.yield_(i + 1)."""
         return While(self, carry)
 
-    def if_(self, condition) -> Branch:
+    def if_(self, condition: object) -> Branch:
         """with b.if_(condition): .., and then 'with branch.else_(): ..'."""
         return Branch(self, condition)
 
@@ -458,7 +466,7 @@ class Builder(Operations):
         """with b.warp_specialize() as part: ..; part.partition(); .."""
         return Specialized(self)
 
-    def warpgroup(self, index) -> Branch:
+    def warpgroup(self, index: typing.Any) -> Branch:
         """with b.warpgroup(0): what this thread of the kernel alone does."""
         names = [name for name, kind in self._axis_names if kind == "THREADS"]
         if len(names) != 1:

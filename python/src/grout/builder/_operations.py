@@ -9,6 +9,9 @@ import typing
 from .._library import ffi, lib, text_of
 from .._limits import read_text
 
+if typing.TYPE_CHECKING:
+    from ._builder import Builder
+
 
 class Operation(typing.NamedTuple):
     """One line of the table."""
@@ -50,8 +53,8 @@ def method_name(text: str) -> str:
     return text + "_" if keyword.iskeyword(text) else text
 
 
-def _make_method(operation: Operation):
-    def method(self, *operands, **options):
+def _make_method(operation: Operation) -> typing.Callable[..., typing.Any]:
+    def method(self: typing.Any, *operands: object, **options: typing.Any) -> typing.Any:
         return self.op(operation.text, *operands, **options)
 
     shown = operation.syntax.replace("op", operation.text, 1)
@@ -70,13 +73,13 @@ class Operations:
     keywords: a flag is True, a set of axes a tuple of names, a choice its word. name= names the result.
     """
 
-    def op(self, text: str, *operands, dtype: str | None = None, shape=None,
-           name: str | None = None, **attrs):
+    def op(self, text: str, *operands: object, dtype: str | None = None, shape: typing.Sequence[object] | None = None,
+           name: str | None = None, **attrs: typing.Any) -> typing.Any:
         """The operation of this name."""
         raise NotImplementedError
 
     if typing.TYPE_CHECKING:
-        def __getattr__(self, name: str) -> typing.Callable[..., typing.Any]:
+        def __getattr__(self: typing.Any, name: str) -> typing.Callable[..., typing.Any]:
             """A method of the table."""
 
 
@@ -87,7 +90,8 @@ for _operation in TABLE.values():
 class Arguments:
     """A grout_build_op_args, and what it points to. builder: makes operands and constant expressions."""
 
-    def __init__(self, builder, operation: Operation, operands, dtype, shape, attrs):
+    def __init__(self, builder: Builder, operation: Operation, operands: typing.Sequence[object], dtype: str | None,
+                 shape: typing.Sequence[object] | None, attrs: typing.Mapping[str, object]) -> None:
         self.builder, self.operation = builder, operation
         texts = [ffi.new("char[]", read_text("operand", operand)) for operand in operands if isinstance(operand, str)]
         values = [builder._operand(operand) for operand in operands if not isinstance(operand, str)]
@@ -108,7 +112,7 @@ class Arguments:
             raise TypeError(f"'{operation.text}' has no type: its operands say it")
         self._add_attrs(attrs)
 
-    def _add_attrs(self, attrs) -> None:
+    def _add_attrs(self, attrs: typing.Mapping[str, object]) -> None:
         choices: list[int] = []
         numbers: dict[int, int] = {}
         for name, value in attrs.items():
@@ -126,12 +130,12 @@ class Arguments:
         if numbers:  # in the order of the table
             self._keep("attr_values", "grout_expr_id[]", [numbers[attr] for attr in sorted(numbers)])
 
-    def _keep(self, member: str, kind: str, items) -> None:
+    def _keep(self, member: str, kind: str, items: typing.Any) -> None:
         array = ffi.new(kind, items)
         self.keep.append(array)
         setattr(self.pointer, member, array)
 
-    def _add_attr(self, attr: int, name: str, value, choices, numbers) -> None:
+    def _add_attr(self, attr: int, name: str, value: typing.Any, choices: list[int], numbers: dict[int, int]) -> None:
         argument = lib.grout_attr_get_info(attr).argument
         if argument == lib.GROUT_ARGUMENT_INT:
             numbers[attr] = self.builder._expr(value)

@@ -6,6 +6,7 @@ import itertools
 import linecache
 import os
 import sys
+import types
 import typing
 
 from .._library import ffi, lib
@@ -24,7 +25,7 @@ class Frame(typing.NamedTuple):
     is_within_call: bool = False  # made inside of what the line calls: nothing can be written beside it
 
 
-def make_frame(frame) -> Frame:
+def make_frame(frame: types.FrameType) -> Frame:
     """Where a frame of the interpreter stands."""
     code = frame.f_code
     if hasattr(code, "co_positions"):  # from Python 3.11 on
@@ -37,7 +38,8 @@ def make_frame(frame) -> Frame:
 
 def count_frames() -> int:
     """How deep the caller stands."""
-    count, frame = 0, sys._getframe(1)
+    count = 0
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         count, frame = count + 1, frame.f_back
     return count
@@ -52,9 +54,9 @@ class Places:
     """The places of one builder. Frames around those that made the builder or began its kernels say nothing, and are
     left away."""
 
-    def __init__(self, builder):
+    def __init__(self, builder: typing.Any) -> None:
         self._builder = builder
-        self._known: dict[tuple, int] = {}
+        self._known: dict[tuple[object, ...], int] = {}
         self.sources: dict[str, bytes] = {}  # by file
         self.given: tuple[Frame, ...] = ()  # in the place of those of the stack
         self._last: tuple[Frame, ...] | None = None
@@ -63,7 +65,8 @@ class Places:
 
     def reach_here(self) -> None:
         """Frames from the caller's on inwards are shown."""
-        depth, frame = count_frames(), sys._getframe(0)
+        depth = count_frames()
+        frame: types.FrameType | None = sys._getframe(0)
         while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
             depth, frame = depth - 1, frame.f_back
         self._base = min(self._base, depth)
@@ -74,7 +77,7 @@ class Places:
             return self.given
         depth = count_frames()
         found: list[Frame] = []
-        frame = sys._getframe(0)
+        frame: types.FrameType | None = sys._getframe(0)
         while frame is not None and len(found) < FRAMES_MAX and (depth >= self._base or not found):
             if not frame.f_code.co_filename.startswith(PACKAGE):
                 found.append(make_frame(frame))

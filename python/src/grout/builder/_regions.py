@@ -2,32 +2,37 @@
 """Regions of a kernel: 'with' statements."""
 from __future__ import annotations
 
+import types
 import typing
 
 from .._library import ffi, lib
 from .._limits import read_text
 from ._values import Object, Ref, Value
 
+if typing.TYPE_CHECKING:
+    from ._builder import Builder
+
 
 class Region:
     """A region that 'with' opens and closes. results: what its bodies yield, after its end."""
 
-    def __init__(self, builder):
+    def __init__(self, builder: Builder) -> None:
         self._builder = builder
-        self._yields: tuple = ()
+        self._yields: tuple[typing.Any, ...] = ()
         self._result_count = 0
         self._results: tuple[Value, ...] | None = None
 
-    def _begin(self):
+    def _begin(self) -> typing.Any:
         raise NotImplementedError
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Any:
         self._builder._enter()
         entered = self._begin()
         self._builder._judge()
         return entered
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: types.TracebackType | None) -> None:
         if error is not None:
             self._builder._abandon()
             return
@@ -40,12 +45,12 @@ class Region:
         first = lib.grout_build_end(self._builder._pointer, len(self._yields), self._take_yields())
         self._results = tuple(Value(self._builder, first + i) for i in range(self._result_count)) if first else ()
 
-    def _take_yields(self):
+    def _take_yields(self) -> typing.Any:
         operands = ffi.new("grout_operand[]", [self._builder._operand(value) for value in self._yields])
         self._yields = ()
         return operands
 
-    def yield_(self, *values) -> None:
+    def yield_(self, *values: object) -> None:
         """What the body yields, at its end: the carries of the next turn, the results."""
         self._yields = values
 
@@ -58,11 +63,11 @@ class Region:
 
 
 class _Carrying(Region):
-    def __init__(self, builder, carry):
+    def __init__(self, builder: Builder, carry: typing.Mapping[str, object] | None) -> None:
         super().__init__(builder)
         self._carry = dict(carry or {})
 
-    def _make_carries(self):
+    def _make_carries(self) -> tuple[int, typing.Any, typing.Any, list[typing.Any]]:
         names = [ffi.new("char[]", read_text("name", name)) for name in self._carry]
         inits = [self._builder._operand(value) for value in self._carry.values()]
         return len(names), ffi.new("char *[]", names), ffi.new("grout_operand[]", inits), names
@@ -75,11 +80,12 @@ class _Carrying(Region):
 class Loop(_Carrying):
     """A for: 'with' gives its index, or with carries a tuple of the index and the carries."""
 
-    def __init__(self, builder, bounds, carry, name, unroll):
+    def __init__(self, builder: Builder, bounds: typing.Sequence[object], carry: typing.Mapping[str, object] | None,
+                 name: str | None, unroll: object) -> None:
         super().__init__(builder, carry)
         self._bounds, self._name, self._unroll = bounds, name, unroll
 
-    def _begin(self):
+    def _begin(self) -> typing.Any:
         builder = self._builder
         low, high, step = map(builder._operand, self._bounds)
         count, names, inits, keep = self._make_carries()
@@ -94,14 +100,14 @@ class Loop(_Carrying):
 class While(_Carrying):
     """A while: 'with' gives the carries; do(condition) ends its first body."""
 
-    def _begin(self):
+    def _begin(self) -> typing.Any:
         count, names, inits, keep = self._make_carries()
         lib.grout_build_while(self._builder._pointer, count, names, inits)
         del keep
         carries = self._get_carries()
         return carries[0] if count == 1 else carries
 
-    def do(self, condition) -> None:
+    def do(self, condition: object) -> None:
         """What follows is done while the condition holds."""
         self._builder._enter()
         lib.grout_build_do(self._builder._pointer, self._builder._operand(condition))
@@ -111,11 +117,11 @@ class While(_Carrying):
 class Branch(Region):
     """An if. Its else_() may follow at once; with results it has to."""
 
-    def __init__(self, builder, condition):
+    def __init__(self, builder: Builder, condition: object) -> None:
         super().__init__(builder)
         self._condition = condition
 
-    def _begin(self):
+    def _begin(self) -> Branch:
         lib.grout_build_if(self._builder._pointer, self._builder._operand(self._condition))
         return self
 
@@ -142,11 +148,11 @@ class Branch(Region):
 class Else(Region):
     """The second body of an if."""
 
-    def __init__(self, branch: Branch):
+    def __init__(self, branch: Branch) -> None:
         super().__init__(branch._builder)
         self._branch = branch
 
-    def __enter__(self):
+    def __enter__(self) -> Else:
         builder = self._builder
         if builder._waiting is not self._branch:
             raise RuntimeError("an else stands right behind its if")
@@ -165,14 +171,14 @@ class Else(Region):
 class Scope(Region):
     """A scope: 'with' gives its objects, one or a tuple."""
 
-    def __init__(self, builder, objects: typing.Mapping[str, Object], collective: bool):
+    def __init__(self, builder: Builder, objects: typing.Mapping[str, Object], collective: bool) -> None:
         super().__init__(builder)
         self._objects, self._collective = dict(objects), collective
 
-    def _begin(self):
+    def _begin(self) -> typing.Any:
         builder = self._builder
         names = [ffi.new("char[]", read_text("name", name)) for name in self._objects]
-        keep: list = []
+        keep: list[typing.Any] = []
         made = [builder._make_object(object_, keep) for object_ in self._objects.values()]
         values = ffi.new("grout_value_id[]", max(len(made), 1))
         lib.grout_build_scoped(builder._pointer, self._collective, len(made), ffi.new("char *[]", names),
@@ -185,11 +191,11 @@ class Scope(Region):
 class WarpMap(Region):
     """A warp_map: 'with' gives the index of the warp."""
 
-    def __init__(self, builder, name):
+    def __init__(self, builder: Builder, name: str | None) -> None:
         super().__init__(builder)
         self._name = name
 
-    def _begin(self):
+    def _begin(self) -> Value:
         name = ffi.new("char[]", read_text("name", self._name)) if self._name else ffi.NULL
         return Value(self._builder, lib.grout_build_warp_map(self._builder._pointer, name))
 
@@ -197,7 +203,7 @@ class WarpMap(Region):
 class Specialized(Region):
     """A warp_specialize: partition() begins each further body."""
 
-    def _begin(self):
+    def _begin(self) -> Specialized:
         lib.grout_build_warp_specialize(self._builder._pointer)
         return self
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import typing
 
 from .._arrays import dtype_text
 from .._library import ffi, lib
+
+if typing.TYPE_CHECKING:
+    from ._builder import Builder
 
 # Operators of Python: of a value the operation, of a constant expression the operator.
 BINARY = {"add": ("add", "ADD"), "sub": ("sub", "SUB"), "mul": ("mul", "MUL"), "truediv": ("div", "DIV"),
@@ -22,18 +26,18 @@ class _Operand:
     __hash__ = object.__hash__
     __array_ufunc__ = None  # NumPy leaves its operators to these
 
-    def __bool__(self):
+    def __bool__(self) -> typing.NoReturn:
         raise TypeError("a kernel's value has no truth while the kernel is built: use Builder.if_, or select")
 
-    def __iter__(self):
+    def __iter__(self) -> typing.NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be iterated over")
 
 
-def _add_operators(cls) -> None:
-    def set_binary(python: str, name: str, operator, reflected: bool) -> None:
-        def method(self, other):
+def _add_operators(cls: type[_Operand]) -> None:
+    def set_binary(python: str, name: str, operator: str | None, reflected: bool) -> None:
+        def method(self: typing.Any, other: object) -> typing.Any:
             swap = isinstance(self, Expr) and isinstance(other, Value)
-            first = other if swap else self  # whose builder is asked
+            first: typing.Any = other if swap else self  # whose builder is asked
             operands = (other, self) if reflected else (self, other)
             if operator is None or swap or isinstance(first, Value) or isinstance(other, Value):
                 return first.builder.op(name, *operands) if _fits(operands) else NotImplemented
@@ -47,8 +51,8 @@ def _add_operators(cls) -> None:
     for name in COMPARE:
         set_binary(name, name, name.upper(), False)
 
-    def set_unary(python: str, name: str, operator) -> None:
-        def method(self):
+    def set_unary(python: str, name: str, operator: str | None) -> None:
+        def method(self: typing.Any) -> typing.Any:
             if operator is not None and isinstance(self, Expr):
                 return self.builder.expr(operator, self)
             return self.builder.op(name, self)
@@ -59,7 +63,7 @@ def _add_operators(cls) -> None:
         set_unary(python, name, operator)
 
 
-def _fits(operands) -> bool:
+def _fits(operands: typing.Iterable[object]) -> bool:
     return all(isinstance(operand, (Value, Expr, Ref, bool, int, float)) or hasattr(operand, "__index__") or
                hasattr(operand, "__float__") for operand in operands)
 
@@ -69,11 +73,25 @@ class Expr(_Operand):
 
     __slots__ = ("id",)
 
-    def __init__(self, builder, number: int):
+    def __init__(self, builder: Builder, number: int) -> None:
         self.builder, self.id = builder, number
 
     def __repr__(self) -> str:
         return f"<grout.builder.Expr {self.id}>"
+
+    if typing.TYPE_CHECKING:  # _add_operators makes them; with a value of the kernel they are a Value
+        @typing.overload
+        def _of_two(self, other: Expr | float) -> Expr: ...
+        @typing.overload
+        def _of_two(self, other: Value) -> Value: ...
+        def _of_two(self, other: typing.Any) -> typing.Any: ...
+
+        def _of_one(self) -> Expr: ...
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __mod__ = __lshift__ = __rshift__ = _of_two
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rmod__ = __rlshift__ = __rrshift__ = _of_two
+        __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _of_two  # type: ignore[assignment]  # no bool
+        __neg__ = _of_one
 
 
 class Value(_Operand):
@@ -81,7 +99,7 @@ class Value(_Operand):
 
     __slots__ = ("id",)
 
-    def __init__(self, builder, number: int):
+    def __init__(self, builder: Builder, number: int) -> None:
         self.builder, self.id = builder, number
 
     @property
@@ -94,13 +112,24 @@ class Value(_Operand):
         """With the consts at their default values; () of a scalar. None: not known yet."""
         return self.builder._type_of(self.id)[2]
 
-    def __getitem__(self, indices) -> Value:
+    def __getitem__(self, indices: typing.Any) -> Value:
         """A slice of an array in registers."""
         part = self.builder._index(value_operand(self.id), indices)
         return self.builder.op("slice", Ref(self.builder, part, self.id))
 
     def __repr__(self) -> str:
         return f"<grout.builder.Value {self.dtype}{list(self.shape) if self.shape else ''}>"
+
+    if typing.TYPE_CHECKING:  # _add_operators makes them
+        def _of_two(self, other: object) -> Value: ...
+
+        def _of_one(self) -> Value: ...
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __mod__ = __lshift__ = __rshift__ = __and__ = __or__ = _of_two
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rmod__ = __rlshift__ = __rrshift__ = _of_two
+        __rand__ = __ror__ = __xor__ = __rxor__ = __pow__ = __rpow__ = _of_two
+        __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _of_two  # type: ignore[assignment]  # no bool
+        __neg__ = __abs__ = __invert__ = _of_one
 
 
 _add_operators(Expr)
@@ -115,7 +144,7 @@ class Ds:
     size: object
 
 
-def ds(start, size) -> Ds:
+def ds(start: object, size: object) -> Ds:
     """ref.at[ds(start, size)]: so many elements from start on."""
     return Ds(start, size)
 
@@ -123,13 +152,13 @@ def ds(start, size) -> Ds:
 class _At:
     __slots__ = ("_ref",)
 
-    def __init__(self, ref):
+    def __init__(self, ref: Ref) -> None:
         self._ref = ref
 
-    def __getitem__(self, indices):
+    def __getitem__(self, indices: typing.Any) -> Ref:
         return self._ref._slice(indices)
 
-    def __iter__(self):  # indices have no end that Python would see
+    def __iter__(self) -> typing.NoReturn:  # indices have no end that Python would see
         raise TypeError("a part of an array cannot be iterated over while the kernel is built: use Builder.for_")
 
 
@@ -138,13 +167,13 @@ class Ref:
 
     __slots__ = ("builder", "operand", "base")
 
-    def __init__(self, builder, operand, base: int):
+    def __init__(self, builder: Builder, operand: typing.Any, base: int) -> None:
         self.builder, self.operand, self.base = builder, operand, base
 
-    def _slice(self, indices):
+    def _slice(self, indices: typing.Any) -> typing.Any:  # of the same class
         return type(self)(self.builder, self.builder._index(self.operand, indices), self.base)
 
-    def __iter__(self):
+    def __iter__(self) -> typing.NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be iterated over while the kernel is built: use Builder.for_")
 
     @property
@@ -152,17 +181,17 @@ class Ref:
         """ref.at[0, ds(start, 64)]: the part of it, without an access."""
         return _At(self)
 
-    def __getitem__(self, indices) -> Value:
+    def __getitem__(self, indices: typing.Any) -> Value:
         return self.builder.op("load", self if indices is Ellipsis else self._slice(indices))
 
-    def __setitem__(self, indices, value) -> None:
+    def __setitem__(self, indices: typing.Any, value: object) -> None:
         self.builder.op("store", self if indices is Ellipsis else self._slice(indices), value)
 
     def load(self) -> Value:
         """All of it."""
         return self[...]
 
-    def store(self, value) -> None:
+    def store(self, value: object) -> None:
         """Into all of it."""
         self[...] = value
 
@@ -172,7 +201,7 @@ class Ref:
         return Ref(self.builder, self.builder._change_ref("transpose", self.operand, len(dims),
                                                           ffi.new("uint32_t[]", dims)), self.base)
 
-    def cluster(self, *place) -> Ref:
+    def cluster(self, *place: object) -> Ref:
         """The same in the CTA at this place of the cluster."""
         operands = ffi.new("grout_operand[]", [self.builder._operand(index) for index in place])
         return type(self)(self.builder, self.builder._change_ref("cluster_ref", self.operand, len(place), operands),
@@ -183,7 +212,7 @@ class Ref:
         return Ref(self.builder, self.builder._change_ref("bitcast_ref", self.operand, self.builder._dtype(dtype)),
                    self.base)
 
-    def reshape(self, *dims) -> Ref:
+    def reshape(self, *dims: object) -> Ref:
         """Its elements with other dimensions."""
         return Ref(self.builder, self.builder._change_ref("reshape_ref", self.operand, len(dims),
                                                           self.builder._exprs(dims)), self.base)
@@ -207,33 +236,34 @@ class Barrier(Ref):
 
     __slots__ = ("is_explicit",)
 
-    def __init__(self, builder, operand, base: int, is_explicit: bool | None = None):
+    def __init__(self, builder: Builder, operand: typing.Any, base: int, is_explicit: bool | None = None) -> None:
         super().__init__(builder, operand, base)
         self.is_explicit = builder._explicit.get(base, False) if is_explicit is None else is_explicit
 
-    def _op(self, name: str, *operands, **attrs):
+    def _op(self, name: str, *operands: object, **attrs: typing.Any) -> typing.Any:
         return self.builder.op(("mbarrier_" if self.is_explicit else "barrier_") + name, self, *operands, **attrs)
 
-    def __getitem__(self, indices) -> Barrier:
+    # Of an array of barriers one, where an array of numbers is loaded.
+    def __getitem__(self, indices: typing.Any) -> Barrier:  # type: ignore[override]  # it is no number
         return self._slice(indices)
 
-    def init(self, count) -> None:
+    def init(self, count: object) -> None:
         """mbarrier_init: so many arrivals complete a phase."""
         self._op("init", count)
 
-    def expect(self, count) -> None:
+    def expect(self, count: object) -> None:
         """mbarrier_expect: the phase waits for so many bytes; it arrives too."""
         self._op("expect", count)
 
-    def arrive(self, **attrs) -> None:
+    def arrive(self, **attrs: object) -> None:
         """barrier_arrive or mbarrier_arrive."""
         self._op("arrive", **attrs)
 
-    def wait(self, *parity, **attrs) -> None:
+    def wait(self, *parity: object, **attrs: object) -> None:
         """barrier_wait; of an mbarrier mbarrier_wait, with the parity of the phase."""
         self._op("wait", *parity, **attrs)
 
-    def test(self, *parity, **attrs) -> Value:
+    def test(self, *parity: object, **attrs: object) -> Value:
         """Whether the phase is complete."""
         return self._op("test", *parity, **attrs)
 
@@ -266,21 +296,28 @@ class Object:
     is_split_scales: bool = False
 
 
-def smem(dtype: str, *dims, tile=(), swizzle=None, transpose=(), layout: str | None = None,
-         alias: Ref | None = None, alias_start=None, padded: bool = False) -> Object:
+@dataclasses.dataclass(frozen=True)
+class BarrierObject(Object):
+    """What a scratch that is a barrier is made of."""
+
+
+def smem(dtype: str, *dims: object, tile: str | typing.Sequence[object] = (), swizzle: object = None,
+         transpose: typing.Sequence[int] = (), layout: str | None = None, alias: Ref | None = None,
+         alias_start: object = None, padded: bool = False) -> Object:
     """An array in shared memory. tile: its dimensions, or 'infer'. padded: TMA makes it of a packed parameter."""
     infers = tile == "infer"
     return Object("ARRAY", "SMEM", dtype, dims, () if infers else tuple(tile), infers, swizzle, tuple(transpose),
                   layout, alias, alias_start, is_padded=padded)
 
 
-def acc(dtype: str, *dims) -> Object:
+def acc(dtype: str, *dims: object) -> Object:
     """An accumulator of wgmma."""
     return Object("ARRAY", "ACC", dtype, dims)
 
 
-def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, split_scales: bool = False,
-         metadata: bool = False, collective: bool = False, alias: Ref | None = None, alias_start=None) -> Object:
+def tmem(dtype: str, *dims: object, packed: bool = False, scales: bool = False, split_scales: bool = False,
+         metadata: bool = False, collective: bool = False, alias: Ref | None = None,
+         alias_start: object = None) -> Object:
     """An array in tensor memory, on Blackwell. packed: several elements in a column of 32 bits; scales: of blocks of
     the operands of tcgen05_mma_scaled; split_scales: those of b for a pair with 64 rows in each CTA; metadata: which
     elements the a of a tcgen05_mma_sp keeps. collective: both CTAs of a pair have it. alias: another array in tensor
@@ -289,35 +326,35 @@ def tmem(dtype: str, *dims, packed: bool = False, scales: bool = False, split_sc
                   is_scales=scales, is_split_scales=split_scales, is_metadata=metadata, is_collective=collective)
 
 
-def gmem(dtype: str, *dims) -> Object:
+def gmem(dtype: str, *dims: object) -> Object:
     """A scratch array in global memory, of which the launch has one."""
     return Object("ARRAY", "GMEM", dtype, dims)
 
 
-def barrier(count=1, arrivals=None, cluster=(), orders_tensor_core: bool = False,
-            leader_tracked: bool = False) -> Object:
+def barrier(count: object = 1, arrivals: object = None, cluster: typing.Sequence[tuple[str, ...]] = (),
+            orders_tensor_core: bool = False, leader_tracked: bool = False) -> BarrierObject:
     """barrier[count] arrivals(n). cluster: sets of axes. orders_tensor_core: of Blackwell, for tensor memory too.
     leader_tracked: arrives count in the CTA that has index 0 along the axis alone."""
-    return Object("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster),
-                  orders_tensor_core=orders_tensor_core, is_leader_tracked=leader_tracked)
+    return BarrierObject("BARRIER", dims=(count,), arrivals=arrivals, cluster=tuple(cluster),
+                         orders_tensor_core=orders_tensor_core, is_leader_tracked=leader_tracked)
 
 
-def mbarrier(count=1, two_ctas: bool = False) -> Object:
+def mbarrier(count: object = 1, two_ctas: bool = False) -> BarrierObject:
     """mbarrier[count], which the kernel initialises and whose parities it knows. two_ctas: of a pair of CTAs."""
-    return Object("MBARRIER", dims=(count,), is_leader_tracked=two_ctas)
+    return BarrierObject("MBARRIER", dims=(count,), is_leader_tracked=two_ctas)
 
 
-def semaphore(count=1, is_global: bool = False) -> Object:
+def semaphore(count: object = 1, is_global: bool = False) -> Object:
     """semaphore[count]; is_global: of the launch."""
     return Object("SEMAPHORE", dims=(count,), is_global=is_global)
 
 
-def value_operand(value: int):
+def value_operand(value: int) -> typing.Any:
     """A value as an operand."""
     return ffi.new("grout_operand *", {"kind": lib.GROUT_OPERAND_VALUE, "id": value})[0]
 
 
-def read_type(type_) -> tuple[str, str | None, tuple[int, ...] | None]:
+def read_type(type_: typing.Any) -> tuple[str, str | None, tuple[int, ...] | None]:
     """Kind, element type and dimensions of a grout_type."""
     kind = ffi.typeof("grout_type_kind").elements[type_.kind][len("GROUT_TYPE_"):].lower()
     if kind == "none":

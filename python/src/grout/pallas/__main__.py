@@ -34,7 +34,7 @@ class Mistake(Exception):
 TYPE = re.compile(r"([a-z]\w*)\[([\d,\s]*)\]$")
 
 
-def _load(target: str) -> typing.Callable:
+def _load(target: str) -> typing.Callable[..., typing.Any]:
     place, colon, name = target.rpartition(":")
     if not colon or not name:
         raise Mistake(f"'{target}' is no FUNCTION: write file.py:name or package.module:name")
@@ -60,7 +60,7 @@ def _load(target: str) -> typing.Callable:
     return function
 
 
-def _dtype(word: str):
+def _dtype(word: str) -> typing.Any:
     import jax.numpy as jnp
 
     from .. import _arrays
@@ -71,7 +71,7 @@ def _dtype(word: str):
         raise Mistake(f"there is no element type '{word}'") from None
 
 
-def _load_array(path: str) -> numpy.ndarray:
+def _load_array(path: str) -> numpy.ndarray[typing.Any, typing.Any]:
     """Numbers alone: what has objects is refused, which would run code to be read."""
     try:
         array = numpy.load(path, allow_pickle=False)
@@ -82,7 +82,7 @@ def _load_array(path: str) -> numpy.ndarray:
     return array
 
 
-def _argument(text: str, with_values: bool, seed: int):
+def _argument(text: str, with_values: bool, seed: int) -> typing.Any:
     """An array, its shape and type alone, or a number."""
     import jax
     match = TYPE.match(text)
@@ -109,7 +109,7 @@ def _argument(text: str, with_values: bool, seed: int):
         raise Mistake(f"'{text}' is no ARGUMENT: write f16[64,64], a file.npy or a number") from None
 
 
-def _parse(arguments):
+def _parse(arguments: typing.Any) -> typing.Any:
     parser = argparse.ArgumentParser("python -m grout.pallas", description=__doc__.partition(": ")[2], epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("dump", "check", "emit"))
@@ -158,7 +158,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     return 2
 
 
-def _run(parsed) -> int:
+def _run(parsed: typing.Any) -> int:
     try:
         from . import check, dump, emit
         from ._errors import UnsupportedError

@@ -7,8 +7,9 @@ import functools
 import html
 import typing
 
+from .._kernel import Emitted
 from .._library import visible
-from .._report import Report
+from .._report import Finding, Report
 from . import _jax, _series
 from ._device import pretend
 from ._importer import Imported, Options
@@ -29,7 +30,8 @@ def _session(session: Session, sms: int | None, gpu: str | None) -> typing.Itera
 
 @contextlib.contextmanager
 def interpret(check: bool = False, wgmma: str = "lowered", sms: int | None = None, gpu: str | None = None,
-              on_report: typing.Callable[[Report], object] | None = None, **options) -> typing.Iterator[Session]:
+              on_report: typing.Callable[[Report], object] | None = None,
+              **options: typing.Any) -> typing.Iterator[Session]:
     """with grout.pallas.interpret(): every Pallas kernel for Mosaic GPU that JAX runs in it runs on grout.
 
     check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
@@ -56,7 +58,7 @@ class PallasReport:
     Its text and its HTML show all of them. verdict is the worst, findings are those of all.
     """
 
-    def __init__(self, session: Session, result):
+    def __init__(self, session: Session, result: typing.Any) -> None:
         self.calls = list(session.calls)
         self.result = result
 
@@ -66,7 +68,7 @@ class PallasReport:
         return [call.report for call in self.calls if call.report is not None]
 
     @property
-    def findings(self) -> list:
+    def findings(self) -> list[Finding]:
         """Of all calls."""
         return [finding for report in self.reports for finding in report.findings]
 
@@ -112,7 +114,8 @@ class PallasReport:
         return "".join(report._repr_html_() for report in self.reports) + notes
 
 
-def _call(session: Session, sms, gpu, function, arguments, keywords):
+def _call(session: Session, sms: typing.Any, gpu: typing.Any, function: typing.Any, arguments: typing.Any,
+          keywords: typing.Any) -> typing.Any:
     import jax
     with _session(session, sms, gpu):
         try:
@@ -125,38 +128,38 @@ def _call(session: Session, sms, gpu, function, arguments, keywords):
             raise cause from None
 
 
-def check(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None, gpu: str | None = None,
-          on_report: typing.Callable[[Report], object] | None = None,
-          **options) -> typing.Callable[..., PallasReport]:
+def check(function: typing.Callable[..., typing.Any], *, wgmma: str = "lowered", sms: int | None = None,
+          gpu: str | None = None, on_report: typing.Callable[[Report], object] | None = None,
+          **options: typing.Any) -> typing.Callable[..., PallasReport]:
     """check(f)(x, y): calls f(x, y), with its Pallas kernels under the race checker; the report says what is wrong.
 
     The options are those of interpret.
     """
     @functools.wraps(function, updated=())
-    def checked(*arguments, **keywords) -> PallasReport:
+    def checked(*arguments: typing.Any, **keywords: typing.Any) -> PallasReport:
         session = Session(True, options, Options(wgmma), False, on_report)
         result = _call(session, sms, gpu, function, arguments, keywords)
         return PallasReport(session, result)
     return checked
 
 
-def run(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None,
-        gpu: str | None = None, **options) -> typing.Callable:
+def run(function: typing.Callable[..., typing.Any], *, wgmma: str = "lowered", sms: int | None = None,
+        gpu: str | None = None, **options: typing.Any) -> typing.Callable[..., typing.Any]:
     """run(f)(x, y): what f(x, y) returns, with its Pallas kernels run on the CPU, without the checker."""
     @functools.wraps(function, updated=())
-    def ran(*arguments, **keywords):
+    def ran(*arguments: typing.Any, **keywords: typing.Any) -> typing.Any:
         return _call(Session(False, options, Options(wgmma), False), sms, gpu, function, arguments, keywords)
     return ran
 
 
-def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
+def import_kernels(function: typing.Callable[..., typing.Any], *, wgmma: str = "lowered",
                    sms: int | None = None, gpu: str | None = None) -> typing.Callable[..., list[Imported]]:
     """import_kernels(f)(x, y): the Pallas kernels that f(x, y) would call; arguments may be ShapeDtypeStructs.
 
     Nothing is run. Each has .kernel, a grout.Kernel, .text and .notes.
     """
     @functools.wraps(function, updated=())
-    def imported(*arguments, **keywords) -> list[Imported]:
+    def imported(*arguments: typing.Any, **keywords: typing.Any) -> list[Imported]:
         import jax
         session = Session(False, {}, Options(wgmma), True)
         with _session(session, sms, gpu):
@@ -165,19 +168,19 @@ def import_kernels(function: typing.Callable, *, wgmma: str = "lowered",
     return imported
 
 
-def dump(function: typing.Callable, **options) -> typing.Callable[..., str]:
+def dump(function: typing.Callable[..., typing.Any], **options: typing.Any) -> typing.Callable[..., str]:
     """dump(f)(x, y): the kernels as .grout texts. The options are those of import_kernels."""
     @functools.wraps(function, updated=())
-    def dumped(*arguments, **keywords) -> str:
+    def dumped(*arguments: typing.Any, **keywords: typing.Any) -> str:
         return "\n".join(kernel.text for kernel in import_kernels(function, **options)(*arguments, **keywords))
     return dumped
 
 
-def emit(function: typing.Callable, *, wgmma: str = "lowered", sms: int | None = None,
-         gpu: str | None = None, **options) -> typing.Callable[..., list]:
+def emit(function: typing.Callable[..., typing.Any], *, wgmma: str = "lowered", sms: int | None = None,
+         gpu: str | None = None, **options: typing.Any) -> typing.Callable[..., list[Emitted]]:
     """emit(f)(x, y): the kernels as CUDA, as Kernel.emit gives it: one a kernel. Options are those of Kernel.emit."""
     @functools.wraps(function, updated=())
-    def emitted(*arguments, **keywords) -> list:
+    def emitted(*arguments: typing.Any, **keywords: typing.Any) -> list[Emitted]:
         kernels = import_kernels(function, wgmma=wgmma, sms=sms, gpu=gpu)(*arguments, **keywords)
         return [kernel.kernel.emit(**options) for kernel in kernels]
     return emitted

@@ -10,6 +10,9 @@ from .. import _arrays
 from ._rules import rule
 from ._values import Val, const, dtype_of, is_bool, is_float, is_int
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "rem", "max": "max", "min": "min",
           "and": "and", "or": "or", "xor": "xor", "shift_left": "shl",
           "atan2": "atan2", "pow": "pow", "nextafter": ""}
@@ -23,19 +26,19 @@ APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "log
 del BINARY["nextafter"]
 
 
-def _divide(a, b):
+def _divide(a: typing.Any, b: typing.Any) -> typing.Any:
     quotient = abs(int(a)) // abs(int(b))
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-FOLD: dict[str, typing.Callable] = {
+FOLD: dict[str, typing.Callable[..., typing.Any]] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "max": max, "min": min,
     "div": _divide, "rem": lambda a, b: a - b * _divide(a, b), "and": lambda a, b: a & b, "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
 
 
-def _wrap(value, dtype: str):
+def _wrap(value: typing.Any, dtype: str) -> typing.Any:
     """An integer as an element of this type."""
     if is_bool(dtype):
         return bool(value)
@@ -62,14 +65,14 @@ def _fold(name: str, a: Val, b: Val, dtype: str) -> Val | None:
     return const(0, dtype) if b.is_const and name == "rem" and b.const == 1 else None
 
 
-def spread(importer, a: Val, shape) -> Val:
+def spread(importer: Importer, a: Val, shape: typing.Any) -> Val:
     """An array with its dimensions of size 1 as long as those of the shape."""
     if not a.shape or a.shape == tuple(shape):
         return a
     return importer.broadcast(a, shape, 0)
 
 
-def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:
+def binary(importer: Importer, name: str, a: Val, b: Val, dtype: str) -> Val:
     """An operation of two operands; dtype: that of the result."""
     folded = _fold(name, a, b, dtype)
     if folded is not None:
@@ -91,13 +94,13 @@ def binary(importer, name: str, a: Val, b: Val, dtype: str) -> Val:
     return importer.op(BINARY.get(name, name), dtype, shape, left, right)
 
 
-def _dtype(equation, a: Val) -> str:
+def _dtype(equation: typing.Any, a: Val) -> str:
     return a.dtype if equation is None else dtype_of(equation.outvars[0].aval.dtype)
 
 
 def _add_binary(name: str) -> None:
     @rule(name)
-    def import_binary(importer, equation, a, b):
+    def import_binary(importer: Importer, equation: typing.Any, a: typing.Any, b: typing.Any) -> Val:
         return binary(importer, name, a, b, "bool" if name in COMPARE else _dtype(equation, a))
     import_binary.__doc__ = name
 
@@ -108,7 +111,7 @@ for _name in (*BINARY, *COMPARE):
 
 def _add_shift_right(name: str, sign: str) -> None:
     @rule(name)
-    def import_shift_right(importer, equation, a, b):
+    def import_shift_right(importer: Importer, equation: typing.Any, a: typing.Any, b: typing.Any) -> Val:
         """'shr' goes by the type: of unsigned elements it is logical."""
         del equation
         dtype = sign + a.dtype[1:]
@@ -121,7 +124,7 @@ _add_shift_right("shift_right_logical", "u")
 _add_shift_right("shift_right_arithmetic", "i")
 
 
-def cast_bits(importer, a: Val, dtype: str) -> Val:
+def cast_bits(importer: Importer, a: Val, dtype: str) -> Val:
     """The bits of a as another type of the same size."""
     if a.dtype == dtype:
         return a
@@ -131,7 +134,7 @@ def cast_bits(importer, a: Val, dtype: str) -> Val:
                        dtype=dtype)
 
 
-def unary(importer, name: str, a: Val) -> Val:
+def unary(importer: Importer, name: str, a: Val) -> Val:
     """An operation of one operand, of the same type."""
     if a.dtype in WIDER:
         return cast(importer, unary(importer, name, cast(importer, a, WIDER[a.dtype])), a.dtype)
@@ -144,14 +147,15 @@ def unary(importer, name: str, a: Val) -> Val:
 def _fold_unary(name: str, a: Val) -> Val | None:
     if not a.is_const or is_float(a.dtype):
         return None
-    folds = {"neg": lambda x: -x, "sign": lambda x: (x > 0) - (x < 0), "abs": abs,
-             "not": lambda x: not x if is_bool(a.dtype) else ~x}
+    folds: dict[str, typing.Callable[[typing.Any], typing.Any]] = {
+        "neg": lambda x: -x, "sign": lambda x: (x > 0) - (x < 0), "abs": abs,
+        "not": lambda x: not x if is_bool(a.dtype) else ~x}
     return const(_wrap(folds[name](a.const), a.dtype), a.dtype) if name in folds else None
 
 
 def _add_unary(name: str) -> None:
     @rule(name)
-    def import_unary(importer, equation, a):
+    def import_unary(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
         if equation.params.get("accuracy") is not None:
             raise importer.unsupported("accuracy= has no counterpart; Pallas takes None alone")
         return _fold_unary(name, a) or unary(importer, name, a)
@@ -163,7 +167,7 @@ for _name in UNARY:
 
 
 @rule("round")
-def import_round(importer, equation, a):
+def import_round(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """To the nearest integer."""
     to_even = equation.params["rounding_method"].name == "TO_NEAREST_EVEN"
     return importer.op("round" if to_even else "round_away", a.dtype, a.shape,
@@ -171,14 +175,14 @@ def import_round(importer, equation, a):
 
 
 @rule("square")
-def import_square(importer, equation, a):
+def import_square(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """a times a."""
     del equation
     return binary(importer, "mul", a, a, a.dtype)
 
 
 @rule("one_minus_square")
-def import_one_minus_square(importer, equation, a):
+def import_one_minus_square(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """(1 + a) (1 - a)."""
     del equation
     one = const(1, a.dtype)
@@ -187,7 +191,7 @@ def import_one_minus_square(importer, equation, a):
 
 
 @rule("integer_pow")
-def import_integer_pow(importer, equation, a):
+def import_integer_pow(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """By repeated squaring, as JAX lowers it."""
     power = equation.params["y"]
     result, base, left = None, a, abs(power)
@@ -203,13 +207,13 @@ def import_integer_pow(importer, equation, a):
 
 
 @rule("clamp")
-def import_clamp(importer, equation, low, a, high):
+def import_clamp(importer: Importer, equation: typing.Any, low: typing.Any, a: typing.Any, high: typing.Any) -> Val:
     """Not below low, not above high."""
     del equation
     return binary(importer, "min", binary(importer, "max", a, low, a.dtype), high, a.dtype)
 
 
-def select(importer, condition: Val, yes: Val, no: Val) -> Val:
+def select(importer: Importer, condition: Val, yes: Val, no: Val) -> Val:
     """yes where the condition holds."""
     if condition.is_const:
         return yes if condition.const else no
@@ -219,7 +223,7 @@ def select(importer, condition: Val, yes: Val, no: Val) -> Val:
 
 
 @rule("select_n")
-def import_select_n(importer, equation, which, *cases):
+def import_select_n(importer: Importer, equation: typing.Any, which: typing.Any, *cases: typing.Any) -> typing.Any:
     """The case of that number; of a bool the case of false comes first."""
     del equation
     if is_bool(which.dtype) and len(cases) == 2:
@@ -231,7 +235,7 @@ def import_select_n(importer, equation, which, *cases):
     return result
 
 
-def cast(importer, a: Val, dtype: str) -> Val:
+def cast(importer: Importer, a: Val, dtype: str) -> Val:
     """In another element type."""
     if a.dtype == dtype:
         return a
@@ -242,7 +246,7 @@ def cast(importer, a: Val, dtype: str) -> Val:
                truth=a if is_bool(a.dtype) and not a.shape else None)
 
 
-def numpy_dtype(dtype: str):
+def numpy_dtype(dtype: str) -> typing.Any:
     """What NumPy has for an element type."""
     import ml_dtypes
     name = _arrays.NAMES[dtype][0]
@@ -250,20 +254,20 @@ def numpy_dtype(dtype: str):
 
 
 @rule("convert_element_type")
-def import_convert(importer, equation, a):
+def import_convert(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """A cast."""
     return cast(importer, a, dtype_of(equation.params["new_dtype"]))
 
 
 @rule("optimization_barrier")
-def import_optimization_barrier(importer, equation, *values):
+def import_optimization_barrier(importer: Importer, equation: typing.Any, *values: typing.Any) -> typing.Any:
     """The values: the interpreter moves nothing."""
     del importer, equation
     return list(values)
 
 
 @rule("multiple_of")
-def import_multiple_of(importer, equation, a):
+def import_multiple_of(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """A promise, which the interpreter checks."""
     values = equation.params["values"]
     number = int(values[-1] if isinstance(values, (tuple, list)) else values)
@@ -276,7 +280,7 @@ def import_multiple_of(importer, equation, a):
 
 
 @rule("copy", "stop_gradient", "pvary", "reshard")
-def import_same(importer, equation, a):
+def import_same(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """The value itself."""
     del importer, equation
     return a

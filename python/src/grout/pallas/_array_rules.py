@@ -2,10 +2,15 @@
 """Primitives on the shapes of arrays, and reductions."""
 from __future__ import annotations
 
+import typing
+
 from ..builder import ds
 from ._arithmetic import binary, cast, cast_bits
 from ._rules import rule
 from ._values import Val, const, dtype_of, is_bool
+
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
 
 # Layouts of registers by the name that JAX gives them: the word, and whether it goes by layout(..).
 LAYOUTS = {"WGMMA": {"wgmma": True}, "WGMMA_8BIT": {"wgmma_8bit": True}, "WG_STRIDED": {"wg_strided": True},
@@ -14,7 +19,7 @@ LAYOUTS = {"WGMMA": {"wgmma": True}, "WGMMA_8BIT": {"wgmma_8bit": True}, "WG_STR
 
 
 @rule("broadcast_in_dim")
-def import_broadcast(importer, equation, a):
+def import_broadcast(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """To a shape: the dimensions of the operand are some of the result's, in their order."""
     shape = tuple(equation.params["shape"])
     dims = tuple(equation.params["broadcast_dimensions"])
@@ -33,7 +38,7 @@ def import_broadcast(importer, equation, a):
     return importer.broadcast(reshape(importer, a, tuple(spread)), shape, first)
 
 
-def reshape(importer, a: Val, shape) -> Val:
+def reshape(importer: Importer, a: Val, shape: typing.Any) -> Val:
     """The same elements in other dimensions."""
     shape = tuple(shape)
     if shape == a.shape:
@@ -45,7 +50,7 @@ def reshape(importer, a: Val, shape) -> Val:
     return importer.op("reshape", a.dtype, shape, a.built, dtype=a.dtype, shape=shape)
 
 
-def _part(importer, a: Val, indices):
+def _part(importer: Importer, a: Val, indices: typing.Any) -> typing.Any:
     """A box of an array in registers, as 'slice' takes it."""
     builder = importer.builder
     from ..builder._values import Ref, value_operand
@@ -53,7 +58,7 @@ def _part(importer, a: Val, indices):
     return Ref(builder, operand, a.built.id)
 
 
-def slice_box(importer, a: Val, starts, limits) -> Val:
+def slice_box(importer: Importer, a: Val, starts: typing.Any, limits: typing.Any) -> Val:
     """A box of an array."""
     shape = tuple(limit - start for start, limit in zip(starts, limits))
     if shape == a.shape:
@@ -62,21 +67,21 @@ def slice_box(importer, a: Val, starts, limits) -> Val:
                                                                      in zip(starts, shape)]))
 
 
-def take_slot(importer, a: Val, slot) -> Val:
+def take_slot(importer: Importer, a: Val, slot: typing.Any) -> Val:
     """The matrix at these indices of the dimensions in front of its own."""
     starts, limits = [*slot, 0, 0], [*(place + 1 for place in slot), *a.shape[-2:]]
     return reshape(importer, slice_box(importer, a, starts, limits), a.shape[-2:]) if slot else a
 
 
 @rule("reshape")
-def import_reshape(importer, equation, a):
+def import_reshape(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """The same elements in other dimensions."""
     if equation.params.get("dimensions") is not None:
         raise importer.unsupported("dimensions= has no counterpart")
     return reshape(importer, a, equation.params["new_sizes"])
 
 
-def _split_bits(importer, a: Val, dtype: str, count: int) -> Val:
+def _split_bits(importer: Importer, a: Val, dtype: str, count: int) -> Val:
     """Each element as so many of fewer bits, the lowest first, along a new dimension."""
     bits = int(dtype[1:])
     whole = cast_bits(importer, a, f"u{a.dtype[1:]}")
@@ -88,20 +93,21 @@ def _split_bits(importer, a: Val, dtype: str, count: int) -> Val:
     return cast_bits(importer, joined, dtype)
 
 
-def _join_bits(importer, a: Val, dtype: str) -> Val:
+def _join_bits(importer: Importer, a: Val, dtype: str) -> Val:
     """The elements of the last dimension as one of more bits, the lowest first."""
     bits, front = int(a.dtype[1:]), a.shape[:-1]
-    result = None
+    result: Val | None = None
     for place in range(a.shape[-1]):
         part = slice_box(importer, a, [0] * len(front) + [place], [*front, place + 1])
         part = cast(importer, cast_bits(importer, reshape(importer, part, front), f"u{bits}"), f"u{dtype[1:]}")
         part = binary(importer, "shift_left", part, const(bits * place, part.dtype), part.dtype) if place else part
         result = part if result is None else binary(importer, "or", result, part, part.dtype)
+    assert result is not None  # nothing is bitcast to no elements
     return cast_bits(importer, result, dtype)
 
 
 @rule("bitcast_convert_type")
-def import_bitcast(importer, equation, a):
+def import_bitcast(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """The bits as another type: of fewer bits along a dimension more, of more along one less. JAX' interpreter takes
     that, and its lowering types of one size."""
     dtype, shape = dtype_of(equation.params["new_dtype"]), tuple(equation.outvars[0].aval.shape)
@@ -113,13 +119,13 @@ def import_bitcast(importer, equation, a):
 
 
 @rule("squeeze", "expand_dims")
-def import_squeeze(importer, equation, a):
+def import_squeeze(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """Without dimensions of size 1."""
     return reshape(importer, a, equation.outvars[0].aval.shape)
 
 
 @rule("slice")
-def import_slice(importer, equation, a):
+def import_slice(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """A box."""
     strides = equation.params["strides"]
     if strides is not None and any(stride != 1 for stride in strides):
@@ -128,7 +134,7 @@ def import_slice(importer, equation, a):
 
 
 @rule("concatenate")
-def import_concatenate(importer, equation, *arrays):
+def import_concatenate(importer: Importer, equation: typing.Any, *arrays: typing.Any) -> typing.Any:
     """One after the other."""
     if len(arrays) == 1:
         return arrays[0]
@@ -137,7 +143,7 @@ def import_concatenate(importer, equation, *arrays):
 
 
 @rule("stack")
-def import_stack(importer, equation, *arrays):
+def import_stack(importer: Importer, equation: typing.Any, *arrays: typing.Any) -> typing.Any:
     """One after the other along a dimension of their own."""
     dim, shape = equation.params["axis"], equation.outvars[0].aval.shape
     one = (*shape[:dim], 1, *shape[dim + 1:])
@@ -148,7 +154,7 @@ def import_stack(importer, equation, *arrays):
 
 
 @rule("split")
-def import_split(importer, equation, a):
+def import_split(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """The parts of an array along a dimension."""
     dim, parts, start = equation.params["axis"], [], 0
     for size in equation.params["sizes"]:
@@ -160,7 +166,7 @@ def import_split(importer, equation, a):
 
 
 @rule("unstack")
-def import_unstack(importer, equation, a):
+def import_unstack(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """The parts at each index of a dimension, without that dimension."""
     dim = equation.params["axis"] if "axis" in equation.params else equation.params["dimension"]
     parts = []
@@ -171,7 +177,7 @@ def import_unstack(importer, equation, a):
     return parts
 
 
-def transpose(importer, a: Val, permutation) -> Val:
+def transpose(importer: Importer, a: Val, permutation: typing.Any) -> Val:
     """Dimension permutation[d] of a as dimension d."""
     permutation = tuple(permutation)
     if permutation == tuple(range(len(permutation))):
@@ -180,13 +186,13 @@ def transpose(importer, a: Val, permutation) -> Val:
 
 
 @rule("transpose")
-def import_transpose(importer, equation, a):
+def import_transpose(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
     """The dimensions in another order."""
     return transpose(importer, a, equation.params["permutation"])
 
 
 @rule("iota")
-def import_iota(importer, equation):
+def import_iota(importer: Importer, equation: typing.Any) -> Val:
     """Indices along a dimension."""
     dtype, shape = dtype_of(equation.params["dtype"]), tuple(equation.params["shape"])
     return importer.op("iota", dtype, shape, dtype=dtype, shape=shape, dim=equation.params["dimension"])
@@ -196,7 +202,7 @@ def _add_reduction(primitive: str, name: str) -> None:
     own = primitive in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 
     @rule(primitive, *[f"mosaic_gpu_{primitive}"] * own)  # by 0.12: how many sums go on at once changes none
-    def import_reduction(importer, equation, a):
+    def import_reduction(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
         axes = sorted(equation.params["axes"], reverse=True)
         dtype = dtype_of(equation.outvars[0].aval.dtype)
         if not a.shape or not axes:
@@ -216,7 +222,7 @@ for _primitive in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "red
 
 def _add_scan(primitive: str) -> None:
     @rule(primitive)
-    def import_scan_of_array(importer, equation, a):
+    def import_scan_of_array(importer: Importer, equation: typing.Any, a: typing.Any) -> Val:
         attributes = {"reverse": True} if equation.params.get("reverse") else {}
         return importer.op(primitive, a.dtype, a.shape, a.built, dim=equation.params["axis"], **attributes)
     import_scan_of_array.__doc__ = primitive
@@ -226,7 +232,7 @@ for _primitive in ("cumsum", "cumprod", "cummax", "cummin"):
     _add_scan(_primitive)
 
 
-def describe_layout(importer, layout, dtype: str):
+def describe_layout(importer: Importer, layout: typing.Any, dtype: str) -> typing.Any:
     """The attributes of a layout_cast; None: the layout has no name here and is left to grout."""
     text = str(layout).replace("Layout.", "")
     name = text.partition(":")[0].partition("(")[0].strip()
@@ -239,7 +245,7 @@ def describe_layout(importer, layout, dtype: str):
 
 
 @rule("layout_cast")
-def import_layout_cast(importer, equation, a):
+def import_layout_cast(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """Which lane holds which element: no change of values."""
     if not a.shape or a.is_const:
         return a
@@ -251,7 +257,7 @@ def import_layout_cast(importer, equation, a):
 
 
 @rule("relayout")
-def import_relayout(importer, equation, a):
+def import_relayout(importer: Importer, equation: typing.Any, a: typing.Any) -> typing.Any:
     """The same by a layout of JAX' own: no change of values."""
     del equation
     importer.note("a relayout is left to grout: it changes no value")

@@ -10,17 +10,20 @@ from ._arithmetic import binary
 from ._rules import rule
 from ._values import Val, View, const, index
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 core = _jax.core
 
 
 @contextlib.contextmanager
-def _deeper(importer) -> typing.Iterator[None]:
+def _deeper(importer: Importer) -> typing.Iterator[None]:
     importer.depth += 1
     yield
     importer.depth -= 1
 
 
-def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
+def _yielded(importer: Importer, values: typing.Sequence[Val], likes: typing.Any = None) -> list[typing.Any]:
     """Operands of a yield: each says its type. likes: what they have to be, where the jaxpr says so."""
     operands = []
     for number, value in enumerate(values):
@@ -31,39 +34,39 @@ def _yielded(importer, values: typing.Sequence[Val], likes=None) -> list:
 
 
 @rule("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "eval_jaxpr")
-def import_call(importer, equation, *arguments):
+def import_call(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """Inlined."""
     params = equation.params
     return importer.call(params.get("jaxpr", params.get("call_jaxpr")), arguments)
 
 
 @rule("custom_jvp_call", "custom_vjp_call")
-def import_custom_call(importer, equation, *arguments):
+def import_custom_call(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """The function itself."""
     params = equation.params
     return importer.call(params.get("call_jaxpr", params.get("fun_jaxpr")), arguments)
 
 
 @rule("custom_vmap_call")
-def import_custom_vmap(importer, equation, *arguments):
+def import_custom_vmap(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """The function itself."""
     return importer.call(equation.params["call"], arguments)
 
 
 @rule("axis_index")
-def import_axis_index(importer, equation):
+def import_axis_index(importer: Importer, equation: typing.Any) -> Val:
     """The index along an axis."""
     return importer.axis(equation.params["axis_name"])
 
 
 @rule("axis_size")
-def import_axis_size(importer, equation):
+def import_axis_size(importer: Importer, equation: typing.Any) -> Val:
     """How long an axis is."""
     return index(importer.axis_size(equation.params["axis_name"]))
 
 
 @rule("program_id")
-def import_program_id(importer, equation):
+def import_program_id(importer: Importer, equation: typing.Any) -> typing.Any:
     """The index along an axis by its number; a pipeline has some of its own."""
     number = equation.params["axis"]
     if number < len(importer.program_ids) and importer.program_ids[number] is not None:
@@ -74,13 +77,13 @@ def import_program_id(importer, equation):
 
 
 @rule("num_programs")
-def import_num_programs(importer, equation):
+def import_num_programs(importer: Importer, equation: typing.Any) -> Val:
     """How long an axis is, by its number."""
     return index(importer.axis_size(importer.program_axes[equation.params["axis"]]))
 
 
 @rule("jaxpr_call")
-def import_jaxpr_call(importer, equation, *operands):
+def import_jaxpr_call(importer: Importer, equation: typing.Any, *operands: typing.Any) -> typing.Any:
     """The body of a pallas_call in its pipeline: references that are parts, and the indices of its grid."""
     from ._views import apply
     params = equation.params
@@ -107,7 +110,7 @@ def import_jaxpr_call(importer, equation, *operands):
 # ---- branches -------------------------------------------------------------------------------------------------------
 
 @rule("cond")
-def import_cond(importer, equation, which, *arguments):
+def import_cond(importer: Importer, equation: typing.Any, which: typing.Any, *arguments: typing.Any) -> typing.Any:
     """A branch by number; of a bool branch 0 is that of false."""
     branches = equation.params["branches"]
     avals = [variable.aval for variable in equation.outvars]
@@ -116,7 +119,8 @@ def import_cond(importer, equation, which, *arguments):
     return _branch(importer, which, branches, arguments, avals, 0)
 
 
-def _branch(importer, which: Val, branches, arguments, avals, first: int) -> list:
+def _branch(importer: Importer, which: Val, branches: typing.Any, arguments: typing.Any, avals: typing.Any,
+            first: int) -> list[typing.Any]:
     if len(branches) == 1:
         return importer.call(branches[0], arguments)
     if len(branches) == 2 and first == 0:
@@ -130,12 +134,13 @@ def _branch(importer, which: Val, branches, arguments, avals, first: int) -> lis
                _is_empty(branches[0]), all(map(_is_empty, branches[1:])))
 
 
-def _is_empty(branch) -> bool:
+def _is_empty(branch: typing.Any) -> bool:
     jaxpr = _jax.open_jaxpr(branch)[0]
     return not jaxpr.eqns and not jaxpr.outvars
 
 
-def _if(importer, truth: Val, yes, no, avals, is_yes_empty: bool, is_no_empty: bool) -> list:
+def _if(importer: Importer, truth: Val, yes: typing.Any, no: typing.Any, avals: typing.Any, is_yes_empty: bool,
+        is_no_empty: bool) -> list[typing.Any]:
     builder = importer.builder
     if is_yes_empty and is_no_empty:
         return []
@@ -155,7 +160,7 @@ def _if(importer, truth: Val, yes, no, avals, is_yes_empty: bool, is_no_empty: b
 
 # ---- loops ----------------------------------------------------------------------------------------------------------
 
-def _counts_up(jaxpr, const_count: int, carry: int) -> bool:
+def _counts_up(jaxpr: typing.Any, const_count: int, carry: int) -> bool:
     """Whether a carry of a loop's body is one more in the next turn."""
     before, after = jaxpr.invars[const_count + carry], jaxpr.outvars[carry]
     for equation in jaxpr.eqns:
@@ -166,7 +171,8 @@ def _counts_up(jaxpr, const_count: int, carry: int) -> bool:
     return False
 
 
-def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is_counted=True) -> list:
+def _count_loop(importer: Importer, low: Val, high: Val, init: typing.Any, counter: typing.Any, body: typing.Any,
+                unroll: typing.Any = 1, is_counted: typing.Any = True) -> list[typing.Any]:
     """for i in low..high, with the other carries. counter: the carry that is i, None: none.
 
     body(index, carries) gives all carries of the next turn. The last ones come back; is_counted: whether that of the
@@ -199,14 +205,14 @@ def _count_loop(importer, low: Val, high: Val, init, counter, body, unroll=1, is
     return results
 
 
-def builder_name(importer) -> int:
+def builder_name(importer: Importer) -> int:
     """A number that makes names of carries differ."""
     importer.carry_count += 1
     return importer.carry_count
 
 
 @rule("scan")
-def import_scan(importer, equation, *arguments):
+def import_scan(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """A loop of so many turns."""
     params = equation.params
     const_count, carry_count = _series.count_scan(params)
@@ -227,14 +233,14 @@ def import_scan(importer, equation, *arguments):
                        lambda _, values: importer.call(jaxpr, consts + values, counter), unroll, is_counted)
 
 
-def _spread(importer, value, aval):
+def _spread(importer: Importer, value: typing.Any, aval: typing.Any) -> typing.Any:
     """A constant as an array, where the loop carries one."""
-    is_array = isinstance(value, Val) and getattr(aval, "shape", ()) and not value.shape
+    is_array = isinstance(value, Val) and bool(getattr(aval, "shape", None)) and not value.shape
     return importer.broadcast(value, aval.shape) if is_array else value
 
 
 @rule("while")
-def import_while(importer, equation, *arguments):
+def import_while(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """A counting loop where it is one, else as it stands."""
     params = equation.params
     cond_count, body_count = params["cond_nconsts"], params["body_nconsts"]
@@ -246,7 +252,7 @@ def import_while(importer, equation, *arguments):
         counter, high, fixed = counting
         init = [_spread(importer, value, variable.aval) for value, variable in zip(init, body.invars[body_count:])]
 
-        def turn(_, values):
+        def turn(_: typing.Any, values: typing.Any) -> typing.Any:
             if fixed is not None:
                 values[fixed] = init[fixed]
             return importer.call(params["body_jaxpr"], body_consts + values, counter)
@@ -260,11 +266,12 @@ def import_while(importer, equation, *arguments):
                          in zip(init, body.invars[body_count:])])
 
 
-def _count_without(importer, init, counter: int, fixed: int, turn, is_counted: bool) -> list:
+def _count_without(importer: Importer, init: typing.Any, counter: int, fixed: int, turn: typing.Any,
+                   is_counted: bool) -> list[typing.Any]:
     """A counting loop whose bound is a carry that never changes: it is no carry here."""
     kept = [number for number in range(len(init)) if number != fixed]
 
-    def body(i, values):
+    def body(i: typing.Any, values: typing.Any) -> typing.Any:
         full = list(init)
         for number, value in zip(kept, values):
             full[number] = value
@@ -279,7 +286,8 @@ def _count_without(importer, init, counter: int, fixed: int, turn, is_counted: b
     return full
 
 
-def _find_counter(cond, body, body_count: int, cond_consts, init):
+def _find_counter(cond: typing.Any, body: typing.Any, body_count: int, cond_consts: typing.Any,
+                  init: typing.Any) -> typing.Any:
     """Of a loop 'while i < n' with i going up: its carry i, the bound, and the carry that the bound is, if it is
     one."""
     if len(cond.eqns) != 1 or cond.eqns[0].primitive.name != "lt":
@@ -301,7 +309,8 @@ def _find_counter(cond, body, body_count: int, cond_consts, init):
     return None
 
 
-def _plain_while(importer, params, cond_consts, body_consts, init) -> list:
+def _plain_while(importer: Importer, params: typing.Any, cond_consts: typing.Any, body_consts: typing.Any,
+                 init: typing.Any) -> list[typing.Any]:
     builder = importer.builder
     if any(isinstance(value, View) for value in init):
         raise importer.unsupported("a loop carries a reference")
@@ -321,7 +330,7 @@ def _plain_while(importer, params, cond_consts, body_consts, init) -> list:
 # ---- warps ----------------------------------------------------------------------------------------------------------
 
 @rule("core_map", "mpmd_map")
-def import_warp_mesh(importer, equation, *arguments):
+def import_warp_mesh(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """A region of warps."""
     params = equation.params
     meshes = params.get("meshes", (params.get("mesh"),))

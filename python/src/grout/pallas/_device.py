@@ -14,7 +14,7 @@ from . import _jax
 
 _LOCK = threading.Lock()
 _HERE = threading.local()  # answers: those of the sessions of this thread, the innermost last
-_undo: list[typing.Callable] = []
+_undo: list[typing.Callable[..., typing.Any]] = []
 _sessions = 0  # of all threads
 
 
@@ -72,7 +72,7 @@ def _list_answers(sms: int | None, gpu: str | None) -> dict[str, object]:
     return {**answers, **({} if sms is None else {"core_count": read_count("sms", sms, 1, COUNT32_MAX, ", or None")})}
 
 
-def _get_answer(name: str):
+def _get_answer(name: str) -> typing.Any:
     """Of the innermost session of this thread; None: it has none."""
     sessions = getattr(_HERE, "answers", ())
     return sessions[-1].get(name) if sessions else None
@@ -82,7 +82,7 @@ def _is_pretending() -> bool:
     return bool(getattr(_HERE, "answers", ()))
 
 
-def _change(holder, name: str, value) -> None:
+def _change(holder: typing.Any, name: str, value: typing.Any) -> None:
     """Sets an attribute until the last session ends."""
     had, before = name in vars(holder), vars(holder).get(name)
     try:
@@ -101,12 +101,12 @@ def _answer_devices() -> None:
         _answer_device(device, name)
 
 
-def _answer_device(device, name: str) -> None:
+def _answer_device(device: typing.Any, name: str) -> None:
     kind = type(device)
     knows = hasattr(device, name)
     own = next((parent.__dict__[name] for parent in kind.__mro__ if name in parent.__dict__), None)
 
-    def answer(self):
+    def answer(self: typing.Any) -> typing.Any:
         given = _get_answer(name)
         # JAX chooses what it compiles by the platform, so it is told the true one.
         if given is not None and (name != "platform" or _jax.is_users(sys._getframe(1).f_code.co_filename)):
@@ -137,29 +137,30 @@ class _Backend:
 
     platform, platform_version = PLATFORM, "cuda 13000"
 
-    def __init__(self, real):
+    def __init__(self, real: typing.Any) -> None:
         self._real = real
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> typing.Any:
         return getattr(self._real, name)
 
 
 class _Bridge:
     """jax._src.xla_bridge for JAX' own tests, which ask it what they run on."""
 
-    def __init__(self, real):
+    def __init__(self, real: typing.Any) -> None:
         self._real = real
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> typing.Any:
         return getattr(self._real, name)
 
-    def get_backend(self, platform=None):
+    def get_backend(self, platform: typing.Any = None) -> typing.Any:
         """The backend, under another name in a session with a GPU."""
         if _get_answer("platform") is None:
             return self._real.get_backend(platform)
         return _Backend(self._real.get_backend(None if platform in _NAMES else platform))
 
-    def local_devices(self, process_index=None, backend=None, host_id=None):
+    def local_devices(self, process_index: typing.Any = None, backend: typing.Any = None,
+                      host_id: typing.Any = None) -> typing.Any:
         """Devices of the GPU are those that are there."""
         is_gpu = _get_answer("platform") is not None and backend in _NAMES
         return self._real.local_devices(process_index, None if is_gpu else backend, host_id)
@@ -168,7 +169,7 @@ class _Bridge:
 def _answer_backends() -> None:
     """The functions of JAX that users ask for platforms. JAX itself does not go by them."""
     import jax
-    if not getattr(jax.default_backend, "is_groutss", False):
+    if not getattr(jax.default_backend, "is_grouts", False):
         _change(jax, "default_backend", _wrap_default_backend(jax.default_backend))
         for name in ("devices", "local_devices", "device_count", "local_device_count"):
             _change(jax, name, _wrap_query(getattr(jax, name)))
@@ -178,16 +179,16 @@ def _answer_backends() -> None:
         _answer_cuda_version()
 
 
-def _wrap_default_backend(real):
+def _wrap_default_backend(real: typing.Any) -> typing.Any:
     def default_backend() -> str:
         return _get_answer("platform") or real()
-    default_backend.is_groutss = True
+    default_backend.is_grouts = True  # type: ignore[attr-defined]  # functions take attributes
     return default_backend
 
 
-def _wrap_query(real):
+def _wrap_query(real: typing.Any) -> typing.Any:
     """A function with a backend= that names the GPU's."""
-    def query(*arguments, **keywords):
+    def query(*arguments: typing.Any, **keywords: typing.Any) -> typing.Any:
         if _get_answer("platform") is not None:
             arguments = tuple(None if argument in _NAMES else argument for argument in arguments)
             keywords = {name: None if value in _NAMES else value for name, value in keywords.items()}

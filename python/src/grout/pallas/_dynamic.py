@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
+import typing
 
 from ._arithmetic import binary, cast, cast_bits, numpy_dtype, select
 from ._array_rules import reshape, slice_box
 from ._rules import rule
 from ._values import Val, const, index, is_bool, is_float
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 ELEMENTS_MAX = 1 << 20  # of an array in registers
 
 
-def _clamp(importer, start: Val, last: int) -> Val:
+def _clamp(importer: Importer, start: Val, last: int) -> Val:
     """JAX moves a part that hangs over an end inside."""
     return binary(importer, "min", binary(importer, "max", cast(importer, start, "i32"), index(0), "i32"), index(last),
                   "i32")
 
 
-def _iota(importer, shape, dim: int) -> Val:
+def _iota(importer: Importer, shape: typing.Any, dim: int) -> Val:
     return importer.op("iota", "i32", shape, dtype="i32", shape=shape, dim=dim)
 
 
-def _take(importer, a: Val, dim: int, start: Val, size: int) -> Val:
+def _take(importer: Importer, a: Val, dim: int, start: Val, size: int) -> Val:
     """The bits of the elements from start on: of each pair of a place and an element those that belong together."""
     wide = (*a.shape[:dim], size, *a.shape[dim:])
     if math.prod(wide) > ELEMENTS_MAX:
@@ -36,7 +40,7 @@ def _take(importer, a: Val, dim: int, start: Val, size: int) -> Val:
 
 
 @rule("dynamic_slice")
-def import_dynamic_slice(importer, equation, a, *starts):
+def import_dynamic_slice(importer: Importer, equation: typing.Any, a: typing.Any, *starts: typing.Any) -> typing.Any:
     """A box at a computed place."""
     sizes = tuple(equation.params["slice_sizes"])
     importer.note("dynamic_slice of registers is read as a choice by masks; JAX' lowering for GPUs takes none")

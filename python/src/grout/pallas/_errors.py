@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
+import typing
 
 
 class UnsupportedError(NotImplementedError):
     """A kernel has something that has no counterpart: primitive and parameter say what, frames where."""
 
-    def __init__(self, message: str, primitive: str = "", frames=()):
+    def __init__(self, message: str, primitive: str = "", frames: typing.Any = ()) -> None:
         super().__init__(message)
         self.message, self.primitive, self.frames = message, primitive, tuple(frames)
 

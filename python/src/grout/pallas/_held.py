@@ -21,18 +21,18 @@ ORDER = _jax.jax_callback._OrderedIOEffect
 class Held:
     """The semaphores of a session."""
 
-    def __init__(self):
-        self._units: dict[int, numpy.ndarray] = {}
+    def __init__(self) -> None:
+        self._units: dict[int, numpy.ndarray[typing.Any, typing.Any]] = {}
         self._lock = threading.Lock()
 
-    def make(self, shape: typing.Sequence[int]) -> numpy.ndarray:
+    def make(self, shape: typing.Sequence[int]) -> numpy.ndarray[typing.Any, typing.Any]:
         """New ones, without units: the array that stands for them."""
         with self._lock:
             number = len(self._units) + 1
             self._units[number] = numpy.zeros(shape, "int32")
         return numpy.full(shape, number, "int32")
 
-    def find(self, array) -> numpy.ndarray:
+    def find(self, array: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
         """The units of those that an array stands for."""
         numbers = numpy.unique(numpy.asarray(array))
         with self._lock:
@@ -42,7 +42,7 @@ class Held:
                              "in the function that JAX compiles")
         return units
 
-    def lower_allocation(self, ctx, node):
+    def lower_allocation(self, ctx: typing.Any, node: typing.Any) -> typing.Any:
         """Of zeros that become semaphores: the array that stands for them."""
         aval, = map(to_numbers, ctx.avals_out)
         results, _, _ = _jax.jax_callback.emit_python_callback(
@@ -50,20 +50,20 @@ class Held:
         return results
 
 
-def order_kernels(primitive, is_ours: typing.Callable[[object], bool]) -> None:
+def order_kernels(primitive: typing.Any, is_ours: typing.Callable[[object], bool]) -> None:
     """Kernels of semaphores from outside run in the order of the program: no value says so. is_ours(parameters):
     whether a kernel is read here."""
     original, original_check = primitive.abstract_eval, core.custom_typechecks.get(primitive)
 
-    def add_order(avals, params, effects):
+    def add_order(avals: typing.Any, params: typing.Any, effects: typing.Any) -> typing.Any:
         is_ordered = is_ours(params) and any(_series.is_semaphore(getattr(aval, "dtype", None)) for aval in avals)
         return {*effects, ORDER} if is_ordered else effects
 
-    def abstract_eval(*avals, **params):
+    def abstract_eval(*avals: typing.Any, **params: typing.Any) -> typing.Any:
         results, effects = original(*avals, **params)
         return results, add_order(avals, params, effects)
 
-    def check(context, *atoms, **params):
+    def check(context: typing.Any, *atoms: typing.Any, **params: typing.Any) -> typing.Any:
         results, effects = original_check(context, *atoms, **params)
         return results, add_order([atom.aval for atom in atoms], params, effects)
 
@@ -72,6 +72,6 @@ def order_kernels(primitive, is_ours: typing.Callable[[object], bool]) -> None:
         core.custom_typechecks[primitive] = check
 
 
-def to_numbers(aval):
+def to_numbers(aval: typing.Any) -> typing.Any:
     """What JAX passes for an operand."""
     return core.ShapedArray(aval.shape, numpy.dtype("int32")) if _series.is_semaphore(aval.dtype) else aval

@@ -11,7 +11,7 @@ from ._values import WORDS, lay_out
 NIBBLES = ("float4_e2m1fn", "int4", "uint4")  # two elements in a byte, the first in the low bits
 
 
-def _join(array, count: int, word) -> numpy.ndarray:
+def _join(array: typing.Any, count: int, word: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
     """Neighbours of the last dimension, as many as `count`, in one word each."""
     bits = 8 * numpy.dtype(word).itemsize // count
     codes = array.view(numpy.uint8).astype(word) & word((1 << bits) - 1)
@@ -19,7 +19,7 @@ def _join(array, count: int, word) -> numpy.ndarray:
     return numpy.bitwise_or.reduce(codes << (bits * numpy.arange(count)).astype(word), axis=-1)
 
 
-def pack(array) -> numpy.ndarray:
+def pack(array: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
     """An input."""
     shape = numpy.shape(array)
     array = numpy.ascontiguousarray(array).reshape(numpy.shape(array) or (1,))
@@ -32,7 +32,7 @@ def pack(array) -> numpy.ndarray:
     return array
 
 
-def make_output(shape: typing.Sequence[int], dtype) -> numpy.ndarray:
+def make_output(shape: typing.Sequence[int], dtype: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
     """Room for an output."""
     is_nibble = numpy.dtype(dtype).name in NIBBLES
     shape = tuple(shape) or ((2,) if is_nibble else (1,))
@@ -41,7 +41,8 @@ def make_output(shape: typing.Sequence[int], dtype) -> numpy.ndarray:
     return numpy.empty(shape, dtype)
 
 
-def unpack(array: numpy.ndarray, shape: typing.Sequence[int], dtype) -> numpy.ndarray:
+def unpack(array: numpy.ndarray[typing.Any, typing.Any], shape: typing.Sequence[int],
+           dtype: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
     """An output, as JAX has it."""
     dtype = numpy.dtype(dtype)
     if array.dtype == numpy.uint8 and dtype.name in NIBBLES:

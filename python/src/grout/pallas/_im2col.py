@@ -10,6 +10,9 @@ from . import _jax, _series
 from ._values import Val, View, index
 from ._views import to_val
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 indexing = _jax.indexing
 
 
@@ -29,12 +32,12 @@ class Pixels(typing.NamedTuple):
     ranges: list[tuple[int, int]]
 
 
-def is_of_windows(transforms) -> bool:
+def is_of_windows(transforms: typing.Any) -> bool:
     """Whether a reference is taken through plgpu.im2col_ref."""
     return bool(transforms) and _series.Im2ColTransform and isinstance(transforms[0], _series.Im2ColTransform)
 
 
-def _narrow(importer, span: Span, item) -> Span | Val:
+def _narrow(importer: Importer, span: Span, item: typing.Any) -> Span | Val:
     """A part of a slice, or one place in it."""
     if not isinstance(item, indexing.Slice):
         place = to_val(importer, item)
@@ -46,9 +49,9 @@ def _narrow(importer, span: Span, item) -> Span | Val:
     return Span(importer.arith("add", span.start, to_val(importer, item.start)), item.size)
 
 
-def _select(importer, shape, indexers) -> list[Span | Val]:
+def _select(importer: Importer, shape: typing.Any, indexers: typing.Any) -> list[typing.Any]:
     """What all indexers together take of each dimension."""
-    chosen: list[Span | Val] = [Span(index(0), size) for size in shape]
+    chosen: list[typing.Any] = [Span(index(0), size) for size in shape]
     for indexer in indexers:
         left = [dim for dim, part in enumerate(chosen) if isinstance(part, Span)]
         for dim, item in zip(left, indexer.indices):
@@ -56,7 +59,7 @@ def _select(importer, shape, indexers) -> list[Span | Val]:
     return chosen
 
 
-def _find_base(importer, first: Val, counts, lows) -> list[Val]:
+def _find_base(importer: Importer, first: Val, counts: typing.Any, lows: typing.Any) -> list[Val]:
     """The image and the base pixel of a window by its number: those of an image are counted row by row."""
     places: list[Val] = []
     for count, low in zip(reversed(counts), reversed(lows)):
@@ -66,7 +69,7 @@ def _find_base(importer, first: Val, counts, lows) -> list[Val]:
     return [first, *reversed(places)]
 
 
-def find_pixels(importer, view: View, transforms) -> Pixels:
+def find_pixels(importer: Importer, view: View, transforms: typing.Any) -> Pixels:
     """The part of a reference that windows lead to."""
     windows, *indexers = transforms
     counts = windows.spatial_out_shape(view.shape)
@@ -79,5 +82,6 @@ def find_pixels(importer, view: View, transforms) -> Pixels:
                                    "rows and channels and a number for each dimension of the window")
     ranges = [(int(low), int(high)) for low, high in windows.window_start_bounds]
     base = _find_base(importer, rows.start, counts, [low for low, _ in ranges])
-    source = view.ref.at[(*map(importer.operand, base), ds(importer.operand(channels.start), channels.size))]
+    place = (*map(importer.operand, base), ds(importer.operand(channels.start), channels.size))
+    source = view.ref.at[place]
     return Pixels(source, [importer.operand(offset) for offset in offsets], ranges)

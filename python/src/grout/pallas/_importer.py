@@ -12,7 +12,7 @@ import typing
 import numpy
 
 from .._diagnostics import KernelError
-from .._kernel import Module
+from .._kernel import Kernel, Module
 from ..builder import Builder
 from ..builder._operations import TABLE
 from . import _jax, _series
@@ -41,7 +41,7 @@ class Options:
 
     wgmma: str = "lowered"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.wgmma not in ("lowered", "documented"):
             raise ValueError(f"wgmma={self.wgmma!r}: it is 'lowered' or 'documented'")
 
@@ -57,8 +57,8 @@ class Source:
     """
 
     name: str
-    jaxpr: object
-    consts: typing.Sequence
+    jaxpr: typing.Any
+    consts: typing.Sequence[typing.Any]
     input_count: int
     aliases: typing.Mapping[int, int]
     grid: typing.Sequence[tuple[object, int]]
@@ -68,8 +68,8 @@ class Source:
     auto_barriers: bool
     skips_floats: bool
     raises_races: bool  # a call that has one is an exception
-    frames: typing.Sequence
-    local: typing.Mapping[int, typing.Sequence] = dataclasses.field(default_factory=dict)
+    frames: typing.Sequence[typing.Any]
+    local: typing.Mapping[int, typing.Sequence[typing.Any]] = dataclasses.field(default_factory=dict)
     scratch_count: int = 0
 
 
@@ -87,13 +87,13 @@ class Imported:
     outputs: tuple[str, ...]
     aliases: typing.Mapping[int, int]
     changed: frozenset[int]
-    notes: typing.Mapping[str, int]
+    notes: dict[str, int]
     raises_races: bool = False
     semaphores: frozenset[int] = frozenset()  # numbers of inputs that are semaphores
     gaps: tuple[str, ...] = ()  # what the checker does not see: no verdict of the kernel is 'clean'
 
     @property
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """The grout.Kernel."""
         return self.module[self.name]
 
@@ -107,7 +107,7 @@ class Imported:
 class Importer:
     """Imports one kernel."""
 
-    def __init__(self, source: Source, options: Options):
+    def __init__(self, source: Source, options: Options) -> None:
         self.source, self.options = source, options
         self.builder = Builder(source.name, checks=False, surface="pallas")
         self.names = Names()
@@ -120,7 +120,7 @@ class Importer:
         self.is_blackwell = needs_blackwell(source.jaxpr)
         self.gaps: list[str] = [] if source.auto_barriers else [NO_AUTO_BARRIERS]
         self.depth = 0  # of regions
-        self.where: tuple = tuple(source.frames)[:FRAMES_MAX]
+        self.where: tuple[typing.Any, ...] = tuple(source.frames)[:FRAMES_MAX]
         self.is_within_call = False  # what is built is made inside of what the line of where calls
         self.home = find_place(source.jaxpr)  # of the kernel
         self.current = ""  # the primitive that is being imported
@@ -141,7 +141,7 @@ class Importer:
         self.notes[text] += 1
 
     @contextlib.contextmanager
-    def _at(self, equation):
+    def _at(self, equation: typing.Any) -> typing.Iterator[None]:
         outer, name, was_within_call = self.where, self.current, self.is_within_call
         frames = tuple(_jax.list_frames(equation))
         if frames:
@@ -155,7 +155,7 @@ class Importer:
         finally:
             self.where, self.current, self.is_within_call = outer, name, was_within_call
 
-    def _places(self) -> tuple:
+    def _places(self) -> tuple[typing.Any, ...]:
         """Where what is built comes from, the innermost frame first."""
         places = tuple(self.where or self.home)
         if not self.is_within_call or not places:
@@ -164,11 +164,11 @@ class Importer:
 
     # ---- walking ----------------------------------------------------------------------------------------------------
 
-    def read(self, atom):
+    def read(self, atom: typing.Any) -> typing.Any:
         """What stands for a variable or a literal."""
         return self.make_const(atom.val, atom.aval) if isinstance(atom, core.Literal) else self.env[atom]
 
-    def make_const(self, value, aval=None):
+    def make_const(self, value: typing.Any, aval: typing.Any = None) -> typing.Any:
         """A constant of the jaxpr."""
         if isinstance(value, (Val, View, Cell)):
             return value
@@ -180,7 +180,8 @@ class Importer:
         scalar = const(element, dtype)
         return self.broadcast(scalar, array.shape) if array.ndim else scalar
 
-    def walk(self, jaxpr, arguments, consts=(), dropped: int | None = None) -> list:
+    def walk(self, jaxpr: typing.Any, arguments: typing.Any, consts: typing.Any = (),
+             dropped: int | None = None) -> list[typing.Any]:
         """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
@@ -195,12 +196,12 @@ class Importer:
         results = [self.read(variable) for variable in jaxpr.outvars]
         return results if dropped is None else [*results[:dropped], None, *results[dropped:]]
 
-    def call(self, jaxpr, arguments, dropped: int | None = None) -> list:
+    def call(self, jaxpr: typing.Any, arguments: typing.Any, dropped: int | None = None) -> list[typing.Any]:
         """Imports a closed jaxpr, or one without constants."""
         opened, consts = _jax.open_jaxpr(jaxpr)
         return self.walk(opened, arguments, consts, dropped)
 
-    def _import(self, equation) -> None:
+    def _import(self, equation: typing.Any) -> None:
         name = _series.name_of(equation.primitive)
         with self._at(equation):
             if self.source.skips_floats and _makes_floats_alone(equation):
@@ -228,22 +229,22 @@ class Importer:
                        for variable, value in zip(equation.outvars, results)]
         self.env.update(zip(equation.outvars, results))
 
-    def _skipped(self, aval) -> Val:
+    def _skipped(self, aval: typing.Any) -> Val:
         """What JAX' interpreter has for every float with skip_floating_point_ops=True."""
         value = const(numpy.inf, dtype_of(aval.dtype))
         return self.broadcast(value, aval.shape) if aval.shape else value
 
-    def is_last_scope(self, equation) -> bool:
+    def is_last_scope(self, equation: typing.Any) -> bool:
         """Whether a scope is the only one that its jaxpr opens: then its objects live as long as the kernel."""
         return self._scopes_here == 1 and equation.primitive.name == "run_scoped"
 
-    def is_used(self, equation, number: int = 0) -> bool:
+    def is_used(self, equation: typing.Any, number: int = 0) -> bool:
         """Whether something uses a result of an equation of the jaxpr that is walked."""
         return bool(self._users.get(equation.outvars[number]))
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    def operand(self, value: Val, beside: Val | None = None):
+    def operand(self, value: Val, beside: Val | None = None) -> typing.Any:
         """For the builder. beside: an operand that gives a constant its type."""
         if not value.is_const:
             return value.built
@@ -253,12 +254,12 @@ class Importer:
             return value.const
         return self.builder.typed(value.const, value.dtype)
 
-    def op(self, name: str, result: str, dims, /, *operands, **attributes) -> Val:
+    def op(self, name: str, result: str, dims: typing.Any, /, *operands: typing.Any, **attributes: typing.Any) -> Val:
         """An operation whose result has elements of this type in these dimensions. dtype= and shape= are for those
         operations that are written with their type."""
         return Val(result, dims, self.builder.op(name, *operands, **attributes))
 
-    def broadcast(self, value: Val, shape, dim: int | None = None) -> Val:
+    def broadcast(self, value: Val, shape: typing.Any, dim: int | None = None) -> Val:
         """A scalar everywhere, or an array from a dimension on."""
         attributes = {} if dim is None else {"dim": dim}
         return self.op("broadcast", value.dtype, shape, self.operand(value), dtype=value.dtype, shape=shape,
@@ -270,19 +271,19 @@ class Importer:
             raise self.unsupported(f"{what} is known when the kernel runs alone; here it has to be a constant")
         return int(value.const)
 
-    def get_count(self, equation, operands, what: str) -> int:
+    def get_count(self, equation: typing.Any, operands: typing.Any, what: str) -> int:
         """The number n of an equation."""
         number = _series.find_number(equation, operands)
         return number if isinstance(number, int) else self.get_static(number, what)
 
-    def axis(self, name) -> Val:
+    def axis(self, name: typing.Any) -> Val:
         """The index along an axis, or along several as one."""
         if isinstance(name, (tuple, list)):
             result: Val | None = None
             for part in name:
-                own = self.axis(part)
-                result = own if result is None else self.arith("add", self.arith(
-                    "mul", result, index(self.axis_size(part))), own)
+                place = self.axis(part)
+                result = place if result is None else self.arith("add", self.arith(
+                    "mul", result, index(self.axis_size(part))), place)
             return result if result is not None else index(0)
         if name in self.warps:
             return self.warps[name]
@@ -293,7 +294,7 @@ class Importer:
         own, size = self.axes[name]
         return index(0) if size == 1 else self.op("axis_index", "i32", (), own)
 
-    def axis_size(self, name) -> int:
+    def axis_size(self, name: typing.Any) -> int:
         """How long an axis of the kernel is."""
         if name in self.warps:
             return 4
@@ -316,7 +317,7 @@ class Importer:
     def find_block(self, dimension: int) -> tuple[Val, int]:
         """The id of a CTA along x (0), y (1) or z (2), and the size of the grid: the last axis is x, the one before it
         y, and all others make z. The CTAs of a cluster are neighbours."""
-        def fold(named):
+        def fold(named: typing.Any) -> typing.Any:
             axes = [name for name, _ in named][::-1]
             chosen = axes[dimension:dimension + 1] if dimension < 2 else axes[:1:-1]
             sizes = dict(named)
@@ -325,7 +326,7 @@ class Importer:
         (own, size), (place, width) = fold(self.source.grid), fold(self.source.cluster)
         return self.arith("add", self.arith("mul", own, index(width)), place), size * width
 
-    def get_axis_name(self, name) -> str:
+    def get_axis_name(self, name: typing.Any) -> str:
         """What an axis is called in grout."""
         if name not in self.axes:
             raise self.unsupported(f"{name!r} is no axis of the kernel")
@@ -337,7 +338,7 @@ class Importer:
 
     # ---- the kernel -------------------------------------------------------------------------------------------------
 
-    def _declare_axes(self, named) -> dict[str, int]:
+    def _declare_axes(self, named: typing.Any) -> dict[str, int]:
         declared = {}
         for name, size in named:
             own = self.names.take_axis(name if isinstance(name, str) else "axis")
@@ -387,7 +388,7 @@ class Importer:
                  for variable in self.source.jaxpr.invars[:self.source.input_count]]
         return frozenset(number for number, aval in enumerate(avals) if _series.is_semaphore(aval.dtype))
 
-    def _declare_param(self, name: str, direction: str, aval) -> View:
+    def _declare_param(self, name: str, direction: str, aval: typing.Any) -> View:
         if 0 in aval.shape:
             raise UnsupportedError(f"%{name} has no elements", frames=self.home or self.where)
         dtype, shape, word = lay_out(aval.dtype, aval.shape)
@@ -400,7 +401,7 @@ class Importer:
     def _enter(self, params: typing.Sequence[View]) -> list[View]:
         """What the body's references are: parameters, or objects in shared memory, where inputs are brought."""
         local = self.source.local
-        views = [*params, *[None] * self.source.scratch_count]
+        views: list[typing.Any] = [*params, *[None] * self.source.scratch_count]  # those without a view get one
         declared = [describe(self, self.source.jaxpr.invars[number].aval, undo, f"local{number}")
                     for number, undo in local.items()]
         for number, view in zip(local, make_scratch(self, declared)):
@@ -453,7 +454,7 @@ class Importer:
             raise UnsupportedError(f"grout does not take what came of @{self.source.name}:\n{error}") from error
 
 
-def _opens_scope(equation) -> bool:
+def _opens_scope(equation: typing.Any) -> bool:
     """Whether an equation outside of loops and branches allocates."""
     if equation.primitive.name in ("run_scoped", "run_state"):
         return True
@@ -462,7 +463,7 @@ def _opens_scope(equation) -> bool:
         for inner in _jax.open_jaxpr(jaxpr)[0].eqns)
 
 
-def _list_users(jaxpr) -> dict[object, set[str]]:
+def _list_users(jaxpr: typing.Any) -> dict[object, set[str]]:
     """By variable the primitives that use it; '' stands for a result of the jaxpr."""
     users: dict[object, set[str]] = collections.defaultdict(set)
     for equation in jaxpr.eqns:
@@ -475,14 +476,14 @@ def _list_users(jaxpr) -> dict[object, set[str]]:
     return users
 
 
-def _makes_floats_alone(equation) -> bool:
+def _makes_floats_alone(equation: typing.Any) -> bool:
     """Whether its results are floats, and it does nothing else."""
     return bool(equation.outvars) and not equation.effects and not list(core.jaxprs_in_params(equation.params)) and \
         all(getattr(variable.aval, "dtype", None) is not None and not hasattr(variable.aval, "inner_aval") and
             numpy.dtype(variable.aval.dtype).kind in "fV" for variable in equation.outvars)
 
 
-def _is_truth_of_branch(equation, users) -> bool:
+def _is_truth_of_branch(equation: typing.Any, users: typing.Any) -> bool:
     """Whether it casts a bool for a 'cond' alone."""
     if equation.primitive.name != "convert_element_type" or isinstance(equation.invars[0], core.Literal):
         return False
@@ -490,20 +491,20 @@ def _is_truth_of_branch(equation, users) -> bool:
     return getattr(aval, "dtype", None) == numpy.bool_ and not aval.shape and users[equation.outvars[0]] == {"cond 0"}
 
 
-def _walk_equations(jaxpr) -> typing.Iterator:
+def _walk_equations(jaxpr: typing.Any) -> typing.Iterator[typing.Any]:
     for equation in jaxpr.eqns:
         yield equation
         for inner in core.jaxprs_in_params(equation.params):
             yield from _walk_equations(_jax.open_jaxpr(inner)[0])
 
 
-def _names_rows(equation) -> bool:
+def _names_rows(equation: typing.Any) -> bool:
     """Whether a copy by TMA has an array among its indices."""
     return equation.primitive.name in ("copy_gmem_to_smem", "copy_smem_to_gmem") and any(
         not hasattr(operand.aval, "inner_aval") and getattr(operand.aval, "shape", ()) for operand in equation.invars)
 
 
-def _list_tmem(equation) -> list:
+def _list_tmem(equation: typing.Any) -> list[typing.Any]:
     """What an equation allocates in tensor memory."""
     if equation.primitive.name != "run_scoped":
         return []
@@ -512,19 +513,19 @@ def _list_tmem(equation) -> list:
             if "tmem" in str(getattr(variable.aval, "memory_space", "")).lower()]
 
 
-def _shares_tmem(jaxpr) -> bool:
+def _shares_tmem(jaxpr: typing.Any) -> bool:
     """Whether the CTAs of pairs have tensor memory together: JAX' kernels meet at the end then."""
     return any(aval.collective for equation in _walk_equations(jaxpr) for aval in _list_tmem(equation))
 
 
-def _is_of_blackwell(equation) -> bool:
+def _is_of_blackwell(equation: typing.Any) -> bool:
     """Whether the operation of a primitive is of Blackwell; they have one name, but for loads of tensor memory."""
     name = _series.name_of(equation.primitive)
     operation = TABLE.get("async_load_tmem" if name == "async_load" else name)
     return operation is not None and operation.is_of_blackwell
 
 
-def needs_blackwell(jaxpr) -> bool:
+def needs_blackwell(jaxpr: typing.Any) -> bool:
     """Whether a kernel has something that no other hardware has."""
     return any(_is_of_blackwell(equation) or _names_rows(equation) or _list_tmem(equation) or
                equation.params.get("leader_tracked") is not None for equation in _walk_equations(jaxpr))

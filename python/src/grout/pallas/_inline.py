@@ -19,11 +19,15 @@ from ._rules import rule
 from ._values import Val, View, dtype_of, index, is_bool, is_int
 from ._views import apply
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+    from ._mlir import Reader
+
 # By the qualified name of the function that inline_mgpu wraps: what it means.
-INLINE: dict[str, typing.Callable] = {}
+INLINE: dict[str, typing.Callable[..., typing.Any]] = {}
 
 
-def register_inline(name: str, function: typing.Callable) -> None:
+def register_inline(name: str, function: typing.Callable[..., typing.Any]) -> None:
     """Says what a function that plgpu.inline_mgpu wraps does: function(builder, *operands) -> values or None.
 
     name is module.qualname of that function; operands are grout.builder values and references. Variables that it closes
@@ -32,7 +36,7 @@ def register_inline(name: str, function: typing.Callable) -> None:
     INLINE[name] = function
 
 
-def _list_closed_over(code, known) -> dict[str, object]:
+def _list_closed_over(code: typing.Any, known: typing.Any) -> dict[str, object]:
     """The variables of code that known asks for by name."""
     wanted = inspect.signature(known).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in wanted.values())
@@ -41,12 +45,12 @@ def _list_closed_over(code, known) -> dict[str, object]:
             if takes_all or name in wanted and wanted[name].kind is wanted[name].KEYWORD_ONLY}
 
 
-def _name_of(function) -> str:
+def _name_of(function: typing.Any) -> str:
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
 
 
 @rule("inline_mgpu")
-def import_inline(importer, equation, *operands):
+def import_inline(importer: Importer, equation: typing.Any, *operands: typing.Any) -> typing.Any:
     """As somebody has registered it, else as its code is."""
     params = equation.params
     function = params["mgpu_fn"]
@@ -71,7 +75,7 @@ def import_inline(importer, equation, *operands):
             for variable, result in zip(equation.outvars, results)]
 
 
-def writes_tensor_fence(equation) -> bool:
+def writes_tensor_fence(equation: typing.Any) -> bool:
     """Whether the function of an inline_mgpu writes a tcgen05.fence. One that cannot be run is refused where it
     stands."""
     params = equation.params
@@ -95,19 +99,20 @@ def writes_tensor_fence(equation) -> bool:
 class Body:
     """One call of inline_mgpu: what its function writes, and what that is in grout."""
 
-    def __init__(self, importer, equation, given: typing.Sequence[object]):
+    def __init__(self, importer: Importer, equation: typing.Any, given: typing.Sequence[typing.Any]) -> None:
         self.importer, self.params, self.given = importer, equation.params, given
         self._results = [variable.aval for variable in equation.outvars]
         self.sources: list[Source] = []
         self.lifter = Lifter(importer, self.sources)
         self.memory = Memory(importer, self)
         self._views: dict[object, View] = {}  # by value of MLIR
-        self._pending: dict[int, tuple[View, list[numpy.ndarray]]] = {}
-        self.recorder, self._written = None, None
+        self._pending: dict[int, tuple[View, list[numpy.ndarray[typing.Any, typing.Any]]]] = {}
+        self.recorder: typing.Any = None  # while it runs
+        self._written: typing.Any = None
         self._warpgroup: Word | None = None
         self._places: dict[tuple[str, str], Word] = {}
 
-    def run(self) -> list:
+    def run(self) -> list[typing.Any]:
         """The results."""
         effects = Effects(self.importer, self)
         with _mlir.Written(self.params, self._list_arguments()) as written:
@@ -120,14 +125,14 @@ class Body:
             return [self._take_result(reader, fragments, aval)
                     for fragments, aval in zip(written.results, self._results)]
 
-    def _list_arguments(self) -> list:
+    def _list_arguments(self) -> list[typing.Any]:
         """Of each argument its shape, its type, and where it lies; 'registers' for an array."""
         return [(operand.kind, operand.shape, operand.dtype) if isinstance(operand, View) else
                 ("registers", operand.shape, operand.dtype) for operand in self.given]
 
     # ---- arguments --------------------------------------------------------------------------------------------------
 
-    def _bind(self, reader, argument, operand) -> None:
+    def _bind(self, reader: Reader, argument: typing.Any, operand: typing.Any) -> None:
         if isinstance(operand, View):
             if argument.values:
                 self._views[argument.values[0]] = operand
@@ -173,7 +178,7 @@ class Body:
 
     # ---- results ----------------------------------------------------------------------------------------------------
 
-    def _take_result(self, reader, fragments, aval) -> Val:
+    def _take_result(self, reader: Reader, fragments: typing.Any, aval: typing.Any) -> Val:
         dtype, shape = dtype_of(aval.dtype), tuple(aval.shape)
         columns, targets = [], []
         for value, places in zip(fragments.values, fragments.places):
@@ -183,7 +188,7 @@ class Body:
         made = self.lifter.lift(columns, numpy.stack(targets), shape)
         return self.fit(made, dtype, shape)
 
-    def fit(self, made: Val, dtype: str, shape) -> Val:
+    def fit(self, made: Val, dtype: str, shape: typing.Any) -> Val:
         """With the sign and the shape that it is to have."""
         if is_bool(dtype) != is_bool(made.dtype):
             made = cast(self.importer, made, dtype)
@@ -198,7 +203,7 @@ class Body:
 
     # ---- whole references -------------------------------------------------------------------------------------------
 
-    def take(self, ref, parts):
+    def take(self, ref: typing.Any, parts: typing.Any) -> typing.Any:
         """A part of a reference, as the builder takes it."""
         view = self._views[ref]
         if view.word > 1:
@@ -210,7 +215,8 @@ class Body:
             return view.ref
         return view.ref.at[tuple(ds(part.start, part.stop) if isinstance(part, slice) else part for part in parts)]
 
-    def load_whole(self, values, ref, parts, shape, layout) -> list:
+    def load_whole(self, values: typing.Any, ref: typing.Any, parts: typing.Any, shape: typing.Any,
+                   layout: typing.Any) -> list[typing.Any]:
         """The registers of an array that is loaded."""
         loaded = self.importer.op("load", self._views[ref].dtype, tuple(shape), self.take(ref, parts))
         number = self._add_source(Source(loaded, tuple(shape)))
@@ -218,7 +224,8 @@ class Body:
         kind = _mlir.describe(values[0].type)[0]
         return [tuple(of(source(number, kind, place)) for place in places) for places in noted.places]
 
-    def store_whole(self, registers, ref, parts, shape, layout) -> None:
+    def store_whole(self, registers: typing.Any, ref: typing.Any, parts: typing.Any, shape: typing.Any,
+                    layout: typing.Any) -> None:
         """An array in registers to a reference."""
         columns = [word.node for words in registers for word in words]
         places = self._written.find_places(layout, tuple(shape))
@@ -229,7 +236,7 @@ class Body:
 
     # ---- elements of references -------------------------------------------------------------------------------------
 
-    def plain_view(self, ref) -> View:
+    def plain_view(self, ref: typing.Any) -> View:
         """The reference that a value of MLIR stands for, element by element."""
         view = self._views.get(ref)
         if view is None:
@@ -269,7 +276,7 @@ class Body:
         value = self.importer.op("load", view.dtype, (), self._at(view, places))
         return of(source(self._add_source(Source(value, ())), kind, 0))
 
-    def _at(self, view: View, places: list[Word]):
+    def _at(self, view: View, places: list[Word]) -> typing.Any:
         found = []
         for place in places:
             known = uniform(place.node)
@@ -287,7 +294,7 @@ class Body:
             self.importer.builder.op("store", self._at(view, row), self.importer.builder.typed(made.const, made.dtype)
                                      if made.is_const else made.built)
 
-    def _store_box(self, view: View, values, places) -> None:
+    def _store_box(self, view: View, values: typing.Any, places: typing.Any) -> None:
         rows = []
         for row in places:
             if any(not place.node.is_const for place in row):
@@ -303,7 +310,7 @@ class Body:
 
     # ---- by some lanes ----------------------------------------------------------------------------------------------
 
-    def _find_masked(self, view: View, places: list[Word], mask: Word):
+    def _find_masked(self, view: View, places: list[Word], mask: Word) -> typing.Any:
         """The part of a reference that lanes touch, one element each, which of it, and its shape."""
         parts, shape = [], []
         flat = numpy.zeros(LANES, numpy.int64)
@@ -339,7 +346,8 @@ class Body:
         self.importer.builder.op("masked_store", part, made.built, truth.built)
 
 
-def _find_box(flat: numpy.ndarray, shape) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _find_box(flat: numpy.ndarray[typing.Any, typing.Any],
+              shape: typing.Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Start and size of the box that these elements are."""
     places = numpy.unravel_index(flat, shape) if shape else ()
     start = tuple(int(place.min()) for place in places)
@@ -349,5 +357,5 @@ def _find_box(flat: numpy.ndarray, shape) -> tuple[tuple[int, ...], tuple[int, .
     return start, sizes
 
 
-def _mlir_box(start, shape):
+def _mlir_box(start: typing.Any, shape: typing.Any) -> typing.Any:
     return [ds(first, size) for first, size in zip(start, shape)]

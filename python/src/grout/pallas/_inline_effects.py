@@ -11,13 +11,17 @@ from ._lane_arithmetic import binary, invert
 from ._lanes import LANES, Node, Word, gather_leaves, is_uniform, uniform, whole
 from ._mlir import read_attribute, refuse
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+    from ._mlir import Reader
+
 TENSOR_FENCES = ("the kernel runs tcgen05.fence by hand: each of its barriers that threads arrive on is taken to order "
                  "the tensor core, and whether the fences stand where they have to is not looked at")
 VOTES = ("a vote of the lanes of a warp is taken over the whole warpgroup: that its warps go different ways is not "
          "looked at")
 
 
-def add_gap(importer, gap: str) -> None:
+def add_gap(importer: Importer, gap: str) -> None:
     """Something that the verdict does not cover."""
     if gap not in importer.gaps:
         importer.gaps.append(gap)
@@ -26,10 +30,10 @@ def add_gap(importer, gap: str) -> None:
 class Effects:
     """What one piece of code does, in the order in which it does it. body: the _inline.Body whose code it is."""
 
-    def __init__(self, importer, body):
+    def __init__(self, importer: Importer, body: typing.Any) -> None:
         self.importer, self.builder, self.body = importer, importer.builder, body
 
-    def do(self, reader, operation):
+    def do(self, reader: Reader, operation: typing.Any) -> typing.Any:
         """An operation of MLIR that is no arithmetic: its results."""
         function = _OPERATIONS.get(operation.name)
         if function is None:
@@ -54,7 +58,7 @@ class Effects:
 
     # ---- operands ---------------------------------------------------------------------------------------------------
 
-    def number(self, word: Word):
+    def number(self, word: Word) -> typing.Any:
         """What all lanes have, for the builder: a number, or a value."""
         known = uniform(word.node)
         if known is not None:
@@ -104,7 +108,8 @@ class Effects:
     def commit(self, shared: bool = True, gmem: bool = False, cluster: bool = False) -> None:
         """fence.proxy.async."""
         if shared:
-            self.builder.op("fence_async_shared", **({"cluster": True} if cluster else {}))
+            how: dict[str, typing.Any] = {"cluster": True} if cluster else {}
+            self.builder.op("fence_async_shared", **how)
         if gmem:
             self.builder.op("commit_gmem")
 
@@ -113,7 +118,7 @@ class Effects:
         add_gap(self.importer, TENSOR_FENCES)
 
 
-def _barrier(effects, reader, operation):
+def _barrier(effects: typing.Any, reader: Reader, operation: typing.Any) -> None:
     operands = list(operation.operands)
     if not operands:
         effects.builder.op("block_barrier")
@@ -125,7 +130,7 @@ def _barrier(effects, reader, operation):
     effects.named_barrier("arrive" if operation.name.endswith("arrive") else "sync", number, count)
 
 
-def _fence_proxy(effects, _, operation):
+def _fence_proxy(effects: typing.Any, _: typing.Any, operation: typing.Any) -> None:
     kind = read_attribute(operation.attributes["kind"])
     space = read_attribute(operation.attributes["space"]) if "space" in operation.attributes else ""
     if kind == "async.shared":
@@ -136,27 +141,27 @@ def _fence_proxy(effects, _, operation):
         raise refuse(f"nvvm.fence.proxy {kind}")
 
 
-def _tensor_wait(effects, _, operation):
+def _tensor_wait(effects: typing.Any, _: typing.Any, operation: typing.Any) -> None:
     kind = read_attribute(operation.attributes["kind"])
     effects.builder.op({"load": "wait_load_tmem", "store": "commit_tmem"}[kind])
 
 
-def _vote(effects, *_):
+def _vote(effects: typing.Any, *_: typing.Any) -> None:
     add_gap(effects.importer, VOTES)
 
 
-def _load(effects, reader, operation):
+def _load(effects: typing.Any, reader: Reader, operation: typing.Any) -> typing.Any:
     operands = list(operation.operands)
     kind = _mlir.describe(operation.results[0].type)[0]
     return (effects.body.memory.load(operands[0], [reader.scalar(place) for place in operands[1:]], kind),)
 
 
-def _store(effects, reader, operation):
+def _store(effects: typing.Any, reader: Reader, operation: typing.Any) -> None:
     value, ref, *places = operation.operands
     effects.body.memory.store(ref, [reader.scalar(place) for place in places], reader.scalar(value))
 
 
-def _whole(effects, reader, operation):
+def _whole(effects: typing.Any, reader: Reader, operation: typing.Any) -> typing.Any:
     """A load, store or copy of a whole reference."""
     record = effects.body.recorder.get(operation)
     if record is None:
@@ -174,7 +179,7 @@ def _whole(effects, reader, operation):
     return None
 
 
-def _if(effects, reader, operation):
+def _if(effects: typing.Any, reader: Reader, operation: typing.Any) -> None:
     """Where all lanes go one way a branch; else loads and stores have masks."""
     word = reader.scalar(operation.operands[0])
     if list(operation.results) or _list_opaque(word.node):
@@ -207,23 +212,23 @@ def _list_opaque(node: Node) -> list[Node]:
 _OF_SOME_LANES = ("memref.load", "memref.store", "scf.if")
 
 
-def _plain(name: str, **attributes):
+def _plain(name: str, **attributes: typing.Any) -> typing.Any:
     """An operation without operands."""
     return lambda effects, *_: effects.builder.op(name, **attributes) and None
 
 
-def _wait_groups(name: str, **attributes):
-    def wait(effects, _, operation):
+def _wait_groups(name: str, **attributes: typing.Any) -> typing.Any:
+    def wait(effects: typing.Any, _: typing.Any, operation: typing.Any) -> None:
         number = int(operation.attributes["n" if "n" in operation.attributes else "group"])
         effects.builder.op(name, number, **attributes)
     return wait
 
 
-def _nothing(*_):
+def _nothing(*_: typing.Any) -> None:
     """The lanes of a warp, which are one here."""
 
 
-_OPERATIONS: dict[str, typing.Callable] = {
+_OPERATIONS: dict[str, typing.Callable[..., typing.Any]] = {
     "gpu.barrier": _barrier, "nvvm.barrier0": _barrier, "nvvm.barrier": _barrier, "nvvm.barrier.arrive": _barrier,
     "nvvm.bar.warp.sync": _nothing, "nvvm.fence.proxy": _fence_proxy, "nvvm.tcgen05.wait": _tensor_wait,
     "nvvm.tcgen05.fence": lambda effects, *_: effects.tensor_fence(), "nvvm.vote.sync": _vote,
@@ -238,7 +243,7 @@ _OPERATIONS: dict[str, typing.Callable] = {
 
 # ---- PTX ------------------------------------------------------------------------------------------------------------
 
-def _ptx_barrier(effects, name, operands):
+def _ptx_barrier(effects: typing.Any, name: str, operands: typing.Any) -> None:
     operation = "arrive" if "arrive" in name else "sync"
     if len(operands) == 1 and operation == "sync" and uniform(operands[0].node) == 0:
         effects.builder.op("block_barrier")
@@ -248,7 +253,7 @@ def _ptx_barrier(effects, name, operands):
         effects.named_barrier(operation, *operands)
 
 
-def _ptx_fence(effects, name, _):
+def _ptx_fence(effects: typing.Any, name: str, _: typing.Any) -> None:
     scope = name.rpartition("::")[2] if "::" in name else ""
     if not scope:
         space = name.rpartition("async")[2]
@@ -257,16 +262,16 @@ def _ptx_fence(effects, name, _):
         effects.commit(cluster=scope == "cluster")
 
 
-def _ptx_count(operation: str, **attributes):
+def _ptx_count(operation: str, **attributes: typing.Any) -> typing.Any:
     return lambda effects, name, operands: effects.builder.op(
         operation, effects.count(operands[0] if operands else whole(0), "a number of groups"), **attributes) and None
 
 
-def _ptx_plain(operation: str):
+def _ptx_plain(operation: str) -> typing.Any:
     return lambda effects, *_: effects.builder.op(operation) and None
 
 
-def _ptx_wait_all(effects, *_) -> None:
+def _ptx_wait_all(effects: typing.Any, *_: typing.Any) -> None:
     effects.builder.op("async_copy_commit_group")
     effects.builder.op("async_copy_wait", 0)
 
@@ -276,7 +281,7 @@ def _ptx_wait_all(effects, *_) -> None:
 _RELEASE = r"fence\.proxy\.async::generic\.release\.sync_restrict::shared::cta\.cluster"
 _ACQUIRE = r"fence\.proxy\.async::generic\.acquire\.sync_restrict::shared::cluster\.cluster"
 
-_INSTRUCTIONS: typing.Sequence[tuple[str, typing.Callable]] = (
+_INSTRUCTIONS: typing.Sequence[tuple[str, typing.Callable[..., typing.Any]]] = (
     (r"(bar|barrier)(\.cta)?\.(sync|arrive)(\.aligned)?", _ptx_barrier),
     (r"bar\.warp\.sync", lambda *_: None),
     (r"fence\.proxy\.async(\.global|\.shared::cta|\.shared::cluster)?", _ptx_fence),
@@ -303,13 +308,13 @@ _INSTRUCTIONS: typing.Sequence[tuple[str, typing.Callable]] = (
 class Memory:
     """Loads and stores of single elements by all lanes: those that follow each other become one, of a box."""
 
-    def __init__(self, importer, body):
+    def __init__(self, importer: Importer, body: typing.Any) -> None:
         self.importer, self.body = importer, body
         self._loads: dict[object, int] = {}  # by reference the number of the source
         self._stores: list[tuple[object, Word, list[Word]]] = []
         self.mask: Word | None = None  # which lanes do it
 
-    def load(self, ref, places: list[Word], kind: str) -> Word:
+    def load(self, ref: typing.Any, places: list[Word], kind: str) -> Word:
         """An element of a reference in each lane."""
         self._write()
         view = self.body.plain_view(ref)
@@ -321,12 +326,12 @@ class Memory:
             self._loads[ref] = self.body.add_pending(view)
         return self.body.take_pending(self._loads[ref], places, kind)
 
-    def _load_one(self, view, places, kind: str) -> Word:
+    def _load_one(self, view: typing.Any, places: typing.Any, kind: str) -> Word:
         """The element at places that all lanes have alike."""
         self.flush()
         return self.body.load_at(view, places, kind)
 
-    def store(self, ref, places: list[Word], value: Word) -> None:
+    def store(self, ref: typing.Any, places: list[Word], value: Word) -> None:
         """Writes an element of a reference in each lane."""
         self._read()
         if self.mask is not None:

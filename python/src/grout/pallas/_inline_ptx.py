@@ -40,7 +40,7 @@ def _lanes_of(name: str) -> tuple[str, int]:
 class Reader:
     """Runs one piece of inline PTX. effect(words, operands, text) does what is no arithmetic."""
 
-    def __init__(self, effect: typing.Callable):
+    def __init__(self, effect: typing.Callable[..., typing.Any]) -> None:
         self._effect = effect
         self._registers: dict[str, Word] = {}
         self._kinds: dict[str, str] = {}
@@ -109,7 +109,7 @@ class Reader:
         if guard:
             self._keep_where_false(before, self._truth(guard.group(2)), guard.group(1) == "!", text)
 
-    def _keep_where_false(self, before, condition: Word, is_turned: bool, text: str) -> None:
+    def _keep_where_false(self, before: typing.Any, condition: Word, is_turned: bool, text: str) -> None:
         condition = arithmetic.invert(condition) if is_turned else condition
         for name, word in self._registers.items():
             if before.get(name) is word:
@@ -172,7 +172,7 @@ class Reader:
 
     # ---- bits -------------------------------------------------------------------------------------------------------
 
-    def _do_mov(self, words, operands, text) -> None:
+    def _do_mov(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         kind = _lanes_of(words[-1])[0]
         target, given = operands
         if given.startswith("{"):
@@ -190,42 +190,42 @@ class Reader:
         else:
             self._set(target, self._word(given, kind))
 
-    def _bitwise(self, name, words, operands) -> None:
+    def _bitwise(self, name: str, words: typing.Sequence[str], operands: typing.Any) -> None:
         kind = _lanes_of(words[-1])[0]
         self._set(operands[0], arithmetic.binary(name, self._word(operands[1], kind), self._word(operands[2], kind)))
 
-    def _do_and(self, words, operands, _) -> None:
+    def _do_and(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._bitwise("and", words, operands)
 
-    def _do_or(self, words, operands, _) -> None:
+    def _do_or(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._bitwise("or", words, operands)
 
-    def _do_xor(self, words, operands, _) -> None:
+    def _do_xor(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._bitwise("xor", words, operands)
 
-    def _do_not(self, words, operands, _) -> None:
+    def _do_not(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._set(operands[0], arithmetic.invert(self._word(operands[1], _lanes_of(words[-1])[0])))
 
-    def _do_shl(self, words, operands, _) -> None:
+    def _do_shl(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._shift("shl", words, operands)
 
-    def _do_shr(self, words, operands, _) -> None:
+    def _do_shr(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._shift("shrs" if words[-1][0] == "s" else "shru", words, operands)
 
-    def _shift(self, name, words, operands) -> None:
+    def _shift(self, name: str, words: typing.Sequence[str], operands: typing.Any) -> None:
         kind = _lanes_of(words[-1])[0]
         count = self._word(operands[2], "i32")
         count = arithmetic.resize(count, kind)
         self._set(operands[0], arithmetic.shift(name, self._word(operands[1], kind), count))
 
-    def _do_lop3(self, words, operands, text) -> None:
+    def _do_lop3(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         if words != ["b32"]:
             raise _refuse(text)
         table = int(operands[4], 0)
         inputs = [self._word(name, "i32").bits for name in operands[1:4]]
         self._set(operands[0], Word("i32", bits=[_look_up(table, *bits) for bits in zip(*inputs)]))
 
-    def _do_prmt(self, words, operands, text) -> None:
+    def _do_prmt(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         selector = uniform(self._word(operands[3], "i32").node)
         if words != ["b32"] or selector is None:
             raise _refuse(text)
@@ -237,7 +237,7 @@ class Reader:
             bits += [byte[7]] * 8 if code & 8 else byte
         self._set(operands[0], Word("i32", bits=bits))
 
-    def _do_bfe(self, words, operands, text) -> None:
+    def _do_bfe(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         kind = _lanes_of(words[-1])[0]
         start, count = (uniform(self._word(name, "i32").node) for name in operands[2:4])
         if start is None or count is None:
@@ -247,7 +247,7 @@ class Reader:
         fill = cut[-1] if words[-1][0] == "s" and cut else False
         self._set(operands[0], Word(kind, bits=cut + (fill,) * (width_of(kind) - len(cut))))
 
-    def _do_bfi(self, words, operands, text) -> None:
+    def _do_bfi(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         kind = _lanes_of(words[-1])[0]
         start, count = (uniform(self._word(name, "i32").node) for name in operands[3:5])
         if start is None or count is None:
@@ -258,13 +258,13 @@ class Reader:
 
     # ---- numbers ----------------------------------------------------------------------------------------------------
 
-    def _each(self, words, operands, function) -> None:
+    def _each(self, words: typing.Sequence[str], operands: typing.Any, function: typing.Any) -> None:
         """A function of the elements of registers, by the type at the end of an instruction's name."""
         kind, count = _lanes_of(words[-1])
         columns = [self._packed(name, kind, count) for name in operands[1:]]
         self._set_packed(operands[0], [function(kind, *row) for row in zip(*columns)])
 
-    def _arith(self, name, words, operands, text) -> None:
+    def _arith(self, name: str, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         allowed = {"rn", "ftz", "lo", "NaN"} | {words[-1]}
         if set(words) - allowed:
             raise _refuse(text)
@@ -274,80 +274,80 @@ class Reader:
                 else name + ("s" if words[-1][0] == "s" else "u")
         self._each(words, operands, lambda kind, a, b: arithmetic.binary(name, a, b))
 
-    def _do_add(self, words, operands, text) -> None:
+    def _do_add(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         self._arith("add", words, operands, text)
 
-    def _do_sub(self, words, operands, text) -> None:
+    def _do_sub(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         self._arith("sub", words, operands, text)
 
-    def _do_mul(self, words, operands, text) -> None:
+    def _do_mul(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         self._arith("mul", words, operands, text)
 
-    def _do_min(self, words, operands, text) -> None:
+    def _do_min(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         self._arith("min", words, operands, text)
 
-    def _do_max(self, words, operands, text) -> None:
+    def _do_max(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         self._arith("max", words, operands, text)
 
-    def _do_div(self, words, operands, text) -> None:
+    def _do_div(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         kind = _lanes_of(words[-1])[0]
         name = "div" if kind[0] != "i" else "divs" if words[-1][0] == "s" else "divu"
         self._each(words, operands, lambda kind, a, b: arithmetic.binary(name, a, b))
 
-    def _do_mad(self, words, operands, text) -> None:
+    def _do_mad(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         if "lo" not in words:
             raise _refuse(text)
         self._each(words, operands, lambda kind, a, b, c: arithmetic.binary("add", arithmetic.binary("mul", a, b), c))
 
-    def _do_fma(self, words, operands, text) -> None:
+    def _do_fma(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         if set(words[:-1]) - {"rn", "ftz"}:
             raise _refuse(text)
         self._each(words, operands, lambda kind, a, b, c: of(Node("fma", kind, (a.node, b.node, c.node))))
 
-    def _do_neg(self, words, operands, _) -> None:
+    def _do_neg(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._each(words, operands, lambda kind, a: arithmetic.unary("neg", a))
 
-    def _do_abs(self, words, operands, _) -> None:
+    def _do_abs(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._each(words, operands, lambda kind, a: arithmetic.unary("abs", a))
 
-    def _approximate(self, name, words, operands) -> None:
+    def _approximate(self, name: str, words: typing.Sequence[str], operands: typing.Any) -> None:
         attrs = ("approx",) if "approx" in words else ()
         self._each(words, operands, lambda kind, a: arithmetic.unary(_APPROXIMATE[name], a, attrs=attrs))
 
-    def _do_ex2(self, words, operands, _) -> None:
+    def _do_ex2(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("ex2", words, operands)
 
-    def _do_lg2(self, words, operands, _) -> None:
+    def _do_lg2(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("lg2", words, operands)
 
-    def _do_sin(self, words, operands, _) -> None:
+    def _do_sin(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("sin", words, operands)
 
-    def _do_cos(self, words, operands, _) -> None:
+    def _do_cos(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("cos", words, operands)
 
-    def _do_tanh(self, words, operands, _) -> None:
+    def _do_tanh(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("tanh", words, operands)
 
-    def _do_rsqrt(self, words, operands, _) -> None:
+    def _do_rsqrt(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("rsqrt", words, operands)
 
-    def _do_sqrt(self, words, operands, _) -> None:
+    def _do_sqrt(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._approximate("sqrt", words, operands)
 
-    def _do_rcp(self, words, operands, text) -> None:
+    def _do_rcp(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         if words[-1] != "f32":
             raise _refuse(text)
         one = of(const(0x3F800000, "f32"))
         self._each(words, operands, lambda kind, a: arithmetic.binary("div", one, a))
 
-    def _do_popc(self, words, operands, _) -> None:
+    def _do_popc(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._each(words, operands, lambda kind, a: arithmetic.unary("popcount", a))
 
-    def _do_clz(self, words, operands, _) -> None:
+    def _do_clz(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         self._each(words, operands, lambda kind, a: arithmetic.unary("clz", a))
 
-    def _do_setp(self, words, operands, text) -> None:
+    def _do_setp(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         if len(words) != 2 or words[0] not in ("eq", "ne", "lt", "le", "gt", "ge") or "|" in operands[0]:
             raise _refuse(text)
         kind = _lanes_of(words[1])[0]
@@ -358,14 +358,14 @@ class Reader:
         self._set(operands[0],
                   arithmetic.binary(name, self._word(operands[1], kind), self._word(operands[2], kind), "i1"))
 
-    def _do_selp(self, words, operands, _) -> None:
+    def _do_selp(self, words: typing.Sequence[str], operands: typing.Any, _: typing.Any) -> None:
         kind = _lanes_of(words[-1])[0]
         yes, no = (self._word(name, kind) for name in operands[1:3])
         self._set(operands[0], arithmetic.select(self._truth(operands[3]), yes, no))
 
     # ---- conversions ------------------------------------------------------------------------------------------------
 
-    def _do_cvt(self, words, operands, text) -> None:
+    def _do_cvt(self, words: typing.Sequence[str], operands: typing.Any, text: str) -> None:
         (to, count), (kind, taken) = _lanes_of(words[-2]), _lanes_of(words[-1])
         flags = set(words[:-2])
         if len(operands) == 3:  # two elements, of which the first goes into the upper half
@@ -379,7 +379,7 @@ class Reader:
         self._set_packed(operands[0], [convert(word, to, signs, flags, text) for word in given])
 
 
-def convert(word: Word, to: str, signs, flags, text: str) -> Word:
+def convert(word: Word, to: str, signs: typing.Any, flags: typing.Any, text: str) -> Word:
     """In another type. signs: the first letters of both PTX types."""
     kind = word.kind
     if kind[0] == "i" and to[0] == "i":
@@ -401,7 +401,7 @@ def convert(word: Word, to: str, signs, flags, text: str) -> Word:
     return arithmetic.unary("ftof", word, to) if to != kind else word
 
 
-def _look_up(table: int, a, b, c):
+def _look_up(table: int, a: typing.Any, b: typing.Any, c: typing.Any) -> typing.Any:
     """lop3: the bit of the table that three bits name."""
     result: object = False
     for number in range(8):
@@ -411,7 +411,7 @@ def _look_up(table: int, a, b, c):
     return _simplify(table, (a, b, c), result)
 
 
-def _simplify(table: int, bits, result):
+def _simplify(table: int, bits: typing.Any, result: typing.Any) -> typing.Any:
     """As one of the operations on two bits where the third is known, or does not matter."""
     open_bits = list(dict.fromkeys(bit for bit in (_plain(bit) for bit in bits) if not isinstance(bit, bool)))
     if len(open_bits) > 2:
@@ -428,7 +428,7 @@ def _simplify(table: int, bits, result):
     return _of_two(open_bits[0], open_bits[1], rows)
 
 
-def _of_two(a, b, rows):
+def _of_two(a: typing.Any, b: typing.Any, rows: typing.Any) -> typing.Any:
     """rows: the results for (0, 0), (a, 0), (0, b) and (a, b)."""
     if rows[0] == rows[1] and rows[2] == rows[3]:
         return b if rows[2] else not_bit(b)
@@ -442,7 +442,7 @@ def _of_two(a, b, rows):
     return found if sum(rows) == 1 else not_bit(found)
 
 
-def _plain(bit):
+def _plain(bit: typing.Any) -> typing.Any:
     return bit[1] if not isinstance(bit, bool) and bit[0] == "not" else bit
 
 

@@ -23,12 +23,13 @@ class Recorder:
     records: by the number of a mark its kind, and what belongs to it.
     """
 
-    def __init__(self, refuse: typing.Callable[[str], UnsupportedError]):
+    def __init__(self, refuse: typing.Callable[[str], UnsupportedError]) -> None:
         self._refuse = refuse
-        self.shapes: dict[object, tuple[tuple, tuple]] = {}  # logical and physical, by value of MLIR
-        self.records: list[tuple] = []
+        # Logical and physical, by value of MLIR.
+        self.shapes: dict[object, tuple[tuple[typing.Any, ...], tuple[typing.Any, ...]]] = {}
+        self.records: list[tuple[typing.Any, ...]] = []
 
-    def find(self, ref) -> tuple[object, tuple[object, ...], tuple[int, ...]]:
+    def find(self, ref: typing.Any) -> tuple[object, tuple[object, ...], tuple[int, ...]]:
         """A reference as one of those given, the parts of its dimensions that are meant, and the logical shape of
         that."""
         if ref in self.shapes:
@@ -60,19 +61,19 @@ class Recorder:
                 shape.append(sizes[dim])
         return base, tuple(parts), tuple(shape)
 
-    def mark(self, record: tuple, types=(), operands=()):
+    def mark(self, record: tuple[typing.Any, ...], types: typing.Any = (), operands: typing.Any = ()) -> typing.Any:
         """An operation that stands for a record."""
         made = _jax.make_mark(types, operands, _NUMBER, len(self.records))
         self.records.append(record)
         return made
 
-    def get(self, operation) -> tuple | None:
+    def get(self, operation: typing.Any) -> tuple[typing.Any, ...] | None:
         """The record of a mark."""
         if _NUMBER not in operation.attributes:
             return None
         return self.records[int(operation.attributes[_NUMBER])]
 
-    def load(self, kind, ref, layout, is_signed):
+    def load(self, kind: typing.Any, ref: typing.Any, layout: typing.Any, is_signed: typing.Any) -> typing.Any:
         """An array in registers that is loaded of a reference."""
         base, parts, shape = self.find(ref)
         element = ref.type.element_type
@@ -83,14 +84,14 @@ class Recorder:
         operation = self.mark(("load", base, parts, shape, layout), [layout.registers_element_type(element)] * count)
         return _jax.arrange(kind, list(operation.results), registers, layout, is_signed)
 
-    def store(self, array, ref) -> None:
+    def store(self, array: typing.Any, ref: typing.Any) -> None:
         """An array in registers that is stored to a reference."""
         base, parts, shape = self.find(ref)
         if tuple(array.shape) != tuple(shape):
             raise self._refuse(f"a store of an array of {list(array.shape)} to a reference of {list(shape)}")
         self.mark(("store", base, parts, shape, array.layout), operands=list(array.registers.flat))
 
-    def copy(self, source, target, words) -> None:
+    def copy(self, source: typing.Any, target: typing.Any, words: typing.Mapping[str, typing.Any]) -> None:
         """A copy by TMA from shared memory to GMEM."""
         left = sorted(set(words) - _COPY_WORDS)
         if left:
@@ -103,18 +104,22 @@ class Recorder:
         kind = _jax.fragmented_array.FragmentedArray
         tiled = _jax.fragmented_array.WGMMA_LAYOUT
 
-        def load_tiled(cls, ref, swizzle=None, *, is_signed=None, layout=tiled, **_):
+        def load_tiled(cls: type[typing.Any], /, ref: typing.Any, swizzle: typing.Any = None, *,
+                       is_signed: typing.Any = None, layout: typing.Any = tiled, **_: typing.Any) -> typing.Any:
             return self.load(cls, ref, layout, is_signed)
 
-        def load_untiled(cls, ref, *, layout, is_signed=None, **_):
+        def load_untiled(cls: type[typing.Any], /, ref: typing.Any, *, layout: typing.Any, is_signed: typing.Any = None,
+                         **_: typing.Any) -> typing.Any:
             return self.load(cls, ref, layout, is_signed)
 
-        def load_strided(cls, ref, *, is_signed=None, vec_size=None):
+        def load_strided(cls: type[typing.Any], /, ref: typing.Any, *, is_signed: typing.Any = None,
+                         vec_size: typing.Any = None) -> typing.Any:
             layout = _jax.fragmented_array.WGStridedFragLayout(tuple(ref.type.shape), vec_size) if vec_size else \
                 _jax.fragmented_array.WGStridedFragLayout.from_shaped_type(ref.type)
             return self.load(cls, ref, layout, is_signed)
 
-        def store(array, ref, swizzle=None, *, atomic=None, **_):
+        def store(array: typing.Any, ref: typing.Any, swizzle: typing.Any = None, *, atomic: typing.Any = None,
+                  **_: typing.Any) -> None:
             if atomic is not None:
                 raise self._refuse("a store with atomic=")
             self.store(array, ref)
@@ -135,17 +140,18 @@ class Recorder:
 class Context:
     """What code gets for its launch context: copies of whole references, and waits for them."""
 
-    def __init__(self, recorder: Recorder, refuse: typing.Callable[[str], UnsupportedError]):
+    def __init__(self, recorder: Recorder, refuse: typing.Callable[[str], UnsupportedError]) -> None:
         self._recorder, self._refuse = recorder, refuse
 
-    def async_copy(self, *, src_ref, dst_ref, **words) -> None:
+    def async_copy(self, *, src_ref: typing.Any, dst_ref: typing.Any, **words: typing.Any) -> None:
         """A copy by TMA."""
         self._recorder.copy(src_ref, dst_ref, words)
 
-    def await_async_copy(self, allow_groups, await_read_only=False, **words) -> None:
+    def await_async_copy(self, allow_groups: typing.Any, await_read_only: typing.Any = False,
+                         **words: typing.Any) -> None:
         """A wait for copies to GMEM."""
         self._recorder.mark(("wait", int(allow_groups), bool(await_read_only)))
         del words  # who of the warpgroup meets
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> typing.Any:
         raise self._refuse(f"a use of its launch context: ctx.{name}")

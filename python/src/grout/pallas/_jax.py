@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import types
+import typing
 
 import numpy
 
@@ -66,7 +68,7 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
     partial_eval.dce_rules.setdefault(pallas_primitives.jaxpr_call_p, _series.keep)
 
 
-def read_check(tree, operands) -> tuple[object, str]:
+def read_check(tree: typing.Any, operands: typing.Any) -> tuple[typing.Any, str]:
     """Of a check: what is true where it fails, and its text."""
     error = jax.tree.unflatten(tree, operands)
     (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
@@ -79,7 +81,7 @@ HINTS = ("async_prefetch", "jaxpr_call")
 HIDING = ("run_scoped", "core_map", "mpmd_map")  # what is done inside of them to barriers alone is no effect of theirs
 
 
-def _hides_effects(equation, is_inside: bool = False) -> bool:
+def _hides_effects(equation: typing.Any, is_inside: bool = False) -> bool:
     """Whether it does something to objects that live inside of it alone: its own effects do not say so."""
     if equation.primitive.name in HINTS:
         return True
@@ -88,7 +90,7 @@ def _hides_effects(equation, is_inside: bool = False) -> bool:
                for inner in core.jaxprs_in_params(equation.params) for nested in open_jaxpr(inner)[0].eqns)
 
 
-def drop_dead(jaxpr, dropped: int | None = None):
+def drop_dead(jaxpr: typing.Any, dropped: int | None = None) -> typing.Any:
     """The jaxpr without what computes values that nothing uses: JAX traces more than a kernel needs.
 
     dropped: a result that is not wanted either, and is gone.
@@ -115,7 +117,7 @@ def drop_dead(jaxpr, dropped: int | None = None):
     return jaxpr.replace(eqns=kept[::-1])
 
 
-def list_written(jaxpr) -> set[object]:
+def list_written(jaxpr: typing.Any) -> set[object]:
     """Which of a jaxpr's variables are references that it writes."""
     variables = [*jaxpr.constvars, *jaxpr.invars]
     found = [effect.input for effect in jaxpr.effects
@@ -141,16 +143,16 @@ def is_users(file: str) -> bool:
 
 def list_callers() -> list[tuple[str, int, int, int]]:
     """The frames of the user's code that runs now, the innermost first, as list_frames has them."""
-    found = []
-    frame = sys._getframe(1)
+    found: list[tuple[str, int, int, int]] = []
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and not (found and frame.f_code.co_filename.startswith(_HERE)):
         if is_users(frame.f_code.co_filename):
-            found.append(tuple(make_frame(frame))[:4])
+            found.append(make_frame(frame)[:4])
         frame = frame.f_back
     return found
 
 
-def is_of_pipeline(equation) -> bool:
+def is_of_pipeline(equation: typing.Any) -> bool:
     """Whether JAX' pipelines make an equation themselves, not the body that they call. Those of a pallas_call have no
     frame inside of that call."""
     traceback = equation.source_info.traceback
@@ -162,7 +164,7 @@ def is_of_pipeline(equation) -> bool:
     return False
 
 
-def list_frames(equation) -> list[tuple[str, int, int, int]]:
+def list_frames(equation: typing.Any) -> list[tuple[str, int, int, int]]:
     """Where an equation was traced, the innermost frame first: file, line, column from 1, length.
 
     Frames of JAX are left out, but for the kernels that it ships, and so is what called grout.
@@ -189,7 +191,7 @@ ARCH = (9, 0)  # what code for lanes is written for
 
 
 @contextlib.contextmanager
-def open_mlir(arch=ARCH):
+def open_mlir(arch: typing.Any = ARCH) -> typing.Iterator[typing.Any]:
     """A context of MLIR with a module in it."""
     context = mlir.make_ir_context()
     mosaic.dialect.register_dialect(context)
@@ -203,7 +205,7 @@ def open_mlir(arch=ARCH):
             yield module
 
 
-def make_mlir_function(types):
+def make_mlir_function(types: typing.Any) -> typing.Any:
     """The block of an empty function with arguments of these types, in the module that is open."""
     top = ir.InsertionPoint.current.block
     while top.owner.name != "builtin.module":
@@ -213,17 +215,17 @@ def make_mlir_function(types):
     return made.add_entry_block()
 
 
-def mlir_type(dtype: str):
+def mlir_type(dtype: str) -> typing.Any:
     """The type of MLIR for an element type of grout."""
     return mosaic_utils.dtype_to_ir_type(_dtype_of(dtype))
 
 
-def _dtype_of(dtype: str):
+def _dtype_of(dtype: str) -> typing.Any:
     from .._arrays import NAMES
     return jax.numpy.dtype(NAMES[dtype][0])
 
 
-def memref_type(kind, space: str, shape, dtype: str):
+def memref_type(kind: typing.Any, space: str, shape: typing.Any, dtype: str) -> typing.Any:
     """The type of a reference, as its RefType lets it lie."""
     shape = tuple(shape)
     for transform in kind.transforms:
@@ -233,27 +235,28 @@ def memref_type(kind, space: str, shape, dtype: str):
     return ir.MemRefType.get(shape, mlir_type(dtype), memory_space=memory)
 
 
-def make_fragments(values: list, layout, shape, dtype: str):
+def make_fragments(values: list[typing.Any], layout: typing.Any, shape: typing.Any, dtype: str) -> typing.Any:
     """An array in registers, as code for lanes gets it."""
     return arrange(fragmented_array.FragmentedArray, values, layout.registers_shape(shape), layout,
                    mosaic_utils.is_signed(_dtype_of(dtype)))
 
 
-def arrange(kind, values: list, shape, layout, is_signed):
+def arrange(kind: typing.Any, values: list[typing.Any], shape: typing.Any, layout: typing.Any,
+            is_signed: typing.Any) -> typing.Any:
     """Registers as an array of a layout."""
     registers = numpy.empty(len(values), object)
     registers[:] = values
     return kind(_registers=registers.reshape(shape), _layout=layout, _is_signed=is_signed)
 
 
-def make_mark(types, operands, name: str, number: int):
+def make_mark(types: typing.Any, operands: typing.Any, name: str, number: int) -> typing.Any:
     """An operation without a meaning of its own, which carries a number."""
     made = builtin_dialect.UnrealizedConversionCastOp(list(types), list(operands))
     made.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
     return made
 
 
-def vector_of(layout, shape) -> tuple[int, int]:
+def vector_of(layout: typing.Any, shape: typing.Any) -> tuple[int, int]:
     """How many elements a register of a layout has, and how far they are from each other, counted row by row."""
     if not hasattr(layout, "tiling"):
         return layout.vec_size, 1
@@ -263,11 +266,11 @@ def vector_of(layout, shape) -> tuple[int, int]:
     return layout.vector_length, layout.tiling.tile_strides(tuple(strides))[layout.vector_dim]
 
 
-def make_stand_in(refuse):
+def make_stand_in(refuse: typing.Any) -> typing.Any:
     """What code gets for something that it may be given and must not use. refuse(name) makes the error."""
     class StandIn:
         """Refuses every use."""
 
-        def __getattr__(self, name: str):
+        def __getattr__(self, name: str) -> typing.Any:
             raise refuse(name)
     return StandIn()

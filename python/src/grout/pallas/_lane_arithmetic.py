@@ -13,22 +13,22 @@ from ._lanes import BITWISE, Node, Word, const, is_whole, not_bit, of, uniform, 
 COMMUTES = ("add", "mul", "and", "or", "xor", "min", "max", "mins", "maxs", "minu", "maxu", "fmin", "fmax")
 
 
-def _signed(lanes: numpy.ndarray, kind: str) -> numpy.ndarray:
+def _signed(lanes: numpy.ndarray[typing.Any, typing.Any], kind: str) -> numpy.ndarray[typing.Any, typing.Any]:
     shift = numpy.uint64(64 - width_of(kind))
     return (lanes << shift).view(numpy.int64) >> shift.astype(numpy.int64)
 
 
-def _divide(a, b):
+def _divide(a: typing.Any, b: typing.Any) -> typing.Any:
     quotient = numpy.abs(a) // numpy.abs(b)
     return numpy.where((a < 0) == (b < 0), quotient, -quotient)
 
 
-_FOLD_ALIKE: dict[str, typing.Callable] = {
+_FOLD_ALIKE: dict[str, typing.Callable[..., typing.Any]] = {
     "add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "eq": numpy.equal, "ne": numpy.not_equal}
-_FOLD_UNSIGNED: dict[str, typing.Callable] = {
+_FOLD_UNSIGNED: dict[str, typing.Callable[..., typing.Any]] = {
     "divu": numpy.floor_divide, "remu": numpy.remainder, "minu": numpy.minimum, "maxu": numpy.maximum,
     "ltu": numpy.less, "leu": numpy.less_equal, "gtu": numpy.greater, "geu": numpy.greater_equal}
-_FOLD_SIGNED: dict[str, typing.Callable] = {
+_FOLD_SIGNED: dict[str, typing.Callable[..., typing.Any]] = {
     "divs": _divide, "rems": lambda a, b: a - b * _divide(a, b), "mins": numpy.minimum, "maxs": numpy.maximum,
     "lts": numpy.less, "les": numpy.less_equal, "gts": numpy.greater, "ges": numpy.greater_equal}
 COMPARISONS = tuple(name + sign for name in ("lt", "le", "gt", "ge") for sign in "su") + ("eq", "ne")
@@ -89,7 +89,7 @@ def _with_number(name: str, a: Word, b: Word) -> Word | None:
     return None
 
 
-def move(a: Word, count: int, fill=False) -> Word:
+def move(a: Word, count: int, fill: typing.Any = False) -> Word:
     """Shifted down by count; up if that is negative."""
     bits, size = a.bits, len(a.bits)
     if count >= 0:
@@ -123,7 +123,7 @@ def resize(a: Word, kind: str, is_signed: bool = False) -> Word:
     return Word(kind, bits=bits[:count] + (fill,) * (count - len(bits)))
 
 
-def unary(name: str, a: Word, kind: str | None = None, attrs=()) -> Word:
+def unary(name: str, a: Word, kind: str | None = None, attrs: typing.Any = ()) -> Word:
     """An operation of one register."""
     return of(Node(name, kind or a.kind, (a.node,), attrs))
 
@@ -136,12 +136,12 @@ def select(condition: Word, yes: Word, no: Word) -> Word:
     return of(Node("select", yes.kind, (condition.node, yes.node, no.node)))
 
 
-def join(words: typing.Sequence[Word]) -> tuple:
+def join(words: typing.Sequence[Word]) -> tuple[typing.Any, ...]:
     """The bits of several registers one after the other."""
     return tuple(bit for word in words for bit in word.bits)
 
 
-def split(bits: tuple, kind: str) -> list[Word]:
+def split(bits: tuple[typing.Any, ...], kind: str) -> list[Word]:
     """Registers of a type that have these bits."""
     size = width_of(kind)
     if len(bits) % size:

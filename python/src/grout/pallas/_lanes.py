@@ -7,6 +7,8 @@ known bit by bit, since code packs several elements in a register, and takes the
 """
 from __future__ import annotations
 
+import typing
+
 import numpy
 
 LANES = 128
@@ -34,7 +36,8 @@ class Node:
 
     __slots__ = ("op", "kind", "args", "attrs", "lanes")
 
-    def __init__(self, op: str, kind: str, args=(), attrs=(), lanes: numpy.ndarray | None = None):
+    def __init__(self, op: str, kind: str, args: typing.Any = (), attrs: typing.Any = (),
+                 lanes: typing.Any = None) -> None:
         self.op, self.kind, self.args, self.attrs, self.lanes = op, kind, tuple(args), tuple(attrs), lanes
 
     @property
@@ -43,12 +46,12 @@ class Node:
         return self.op == "const"
 
 
-def source(number: int, kind: str, index) -> Node:
+def source(number: int, kind: str, index: typing.Any) -> Node:
     """An element of a source: of which place, counted row by row, in each lane."""
     return Node("source", kind, attrs=(number,), lanes=numpy.broadcast_to(numpy.asarray(index, numpy.int64), LANES))
 
 
-def const(bits, kind: str) -> Node:
+def const(bits: typing.Any, kind: str) -> Node:
     """The same bits in each lane, or an array of those of each."""
     mask = (1 << width_of(kind)) - 1
     if isinstance(bits, int):
@@ -69,16 +72,16 @@ def is_uniform(node: Node) -> bool:
     return bool(node.args) and all(map(is_uniform, node.args))
 
 
-def split_place(node: Node) -> tuple[list[Node], numpy.ndarray] | None:
+def split_place(node: Node) -> tuple[list[Node], numpy.ndarray[typing.Any, typing.Any]] | None:
     """A place as what all lanes have alike, to be added, and a number for each lane; None: it is no such sum."""
     if node.is_const:
         return [], node.lanes.astype(numpy.int64)
     if is_uniform(node):
         return [node], numpy.zeros(LANES, numpy.int64)
-    parts = [split_place(part) for part in node.args] if node.op == "add" else [None]
-    if any(part is None for part in parts):
+    if node.op != "add":
         return None
-    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+    one, other = map(split_place, node.args)
+    return None if one is None or other is None else (one[0] + other[0], one[1] + other[1])
 
 
 # ---- bits -----------------------------------------------------------------------------------------------------------
@@ -86,14 +89,14 @@ def split_place(node: Node) -> tuple[list[Node], numpy.ndarray] | None:
 # A bit is False, True, (node, number), ("not", bit) or (operation, bit, bit).
 
 
-def not_bit(bit):
+def not_bit(bit: typing.Any) -> typing.Any:
     """The other one."""
     if isinstance(bit, bool):
         return not bit
     return bit[1] if bit[0] == "not" else ("not", bit)
 
 
-def and_bits(a, b):
+def and_bits(a: typing.Any, b: typing.Any) -> typing.Any:
     """Both."""
     if isinstance(a, bool):
         return b if a else False
@@ -104,7 +107,7 @@ def and_bits(a, b):
     return False if a == not_bit(b) else ("and", a, b)
 
 
-def or_bits(a, b):
+def or_bits(a: typing.Any, b: typing.Any) -> typing.Any:
     """One of them."""
     if isinstance(a, bool):
         return True if a else b
@@ -115,7 +118,7 @@ def or_bits(a, b):
     return True if a == not_bit(b) else ("or", a, b)
 
 
-def xor_bits(a, b):
+def xor_bits(a: typing.Any, b: typing.Any) -> typing.Any:
     """One of them alone."""
     if isinstance(a, bool):
         return not_bit(b) if a else b
@@ -136,7 +139,7 @@ class Word:
 
     __slots__ = ("kind", "_node", "_bits")
 
-    def __init__(self, kind: str, node: Node | None = None, bits=None):
+    def __init__(self, kind: str, node: Node | None = None, bits: typing.Any = None) -> None:
         self.kind, self._node, self._bits = kind, node, None if bits is None else tuple(bits)
 
     @property
@@ -147,9 +150,10 @@ class Word:
         return self._node
 
     @property
-    def bits(self) -> tuple:
+    def bits(self) -> tuple[typing.Any, ...]:
         """By its bits."""
         if self._bits is None:
+            assert self._node is not None
             value = uniform(self._node)
             count = width_of(self.kind)
             self._bits = tuple((self._node, k) for k in range(count)) if value is None else \
@@ -171,7 +175,7 @@ def whole(value: int, kind: str = "i32") -> Word:
     return of(const(value, kind))
 
 
-def _join(bits, kind: str) -> Node:
+def _join(bits: typing.Any, kind: str) -> Node:
     """The element that has these bits."""
     if not is_whole(kind):
         held = _of_one(bits)
@@ -204,7 +208,7 @@ def _whole(node: Node) -> Node:
     return _as_kind(node, f"i{width_of(node.kind)}")
 
 
-def _of_one(bits) -> Node | None:
+def _of_one(bits: typing.Any) -> Node | None:
     """The node of which these are all the bits, in their order."""
     first = bits[0]
     if isinstance(first, bool) or not isinstance(first[0], Node):
@@ -213,7 +217,7 @@ def _of_one(bits) -> Node | None:
     return node if width_of(node.kind) == len(bits) and all(bit == (node, k) for k, bit in enumerate(bits)) else None
 
 
-def _fold_bits(bits, kind: str) -> Node | None:
+def _fold_bits(bits: typing.Any, kind: str) -> Node | None:
     """A constant, where all bits are known in each lane."""
     total = numpy.zeros(LANES, numpy.uint64)
     for k, bit in enumerate(bits):
@@ -224,21 +228,21 @@ def _fold_bits(bits, kind: str) -> Node | None:
     return const(total, kind)
 
 
-def _bit_of_lanes(bit) -> numpy.ndarray | None:
+def _bit_of_lanes(bit: typing.Any) -> numpy.ndarray[typing.Any, typing.Any] | None:
     if isinstance(bit, bool):
         return numpy.full(LANES, bit)
     head = bit[0]
     if isinstance(head, Node):
         return (head.lanes >> numpy.uint64(bit[1]) & numpy.uint64(1)).astype(bool) if head.is_const else None
-    parts = [_bit_of_lanes(part) for part in bit[1:]]
-    if any(part is None for part in parts):
+    parts = [part for part in map(_bit_of_lanes, bit[1:]) if part is not None]
+    if len(parts) < len(bit) - 1:
         return None
     if head == "not":
         return ~parts[0]
     return {"and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor}[head](*parts)
 
 
-def _join_truth(bit) -> Node:
+def _join_truth(bit: typing.Any) -> Node:
     """A bool."""
     head = bit[0]
     if isinstance(head, Node):
@@ -250,12 +254,14 @@ def _join_truth(bit) -> Node:
     return Node(head, "i1", [_join_truth(part) for part in bit[1:]])
 
 
-def _join_parts(bits, kind: str) -> Node:
+def _join_parts(bits: typing.Any, kind: str) -> Node:
     """An integer of bits that come from several places: each place is shifted and masked, and all are put together."""
     spread = _sign_extended(bits, kind)
     if spread is not None:
         return spread
-    count, ones, masks, deeper = width_of(kind), 0, {}, {}
+    count, ones = width_of(kind), 0
+    masks: dict[typing.Any, typing.Any] = {}
+    deeper: dict[typing.Any, typing.Any] = {}
     for k, bit in enumerate(bits):
         if isinstance(bit, bool):
             ones |= bit << k
@@ -282,7 +288,7 @@ def _join_parts(bits, kind: str) -> Node:
     return result
 
 
-def _sign_extended(bits, kind: str) -> Node | None:
+def _sign_extended(bits: typing.Any, kind: str) -> Node | None:
     """An integer of less bits whose highest one is repeated."""
     first = bits[0]
     if isinstance(first, bool) or not isinstance(first[0], Node) or first[1] != 0:
@@ -312,7 +318,7 @@ def _place(node: Node, shift: int, mask: int, turned: int, kind: str) -> Node:
 
 # ---- other lanes ----------------------------------------------------------------------------------------------------
 
-def permute(node: Node, lanes: numpy.ndarray, known: dict | None = None) -> Node:
+def permute(node: Node, lanes: numpy.ndarray[typing.Any, typing.Any], known: dict[int, Node] | None = None) -> Node:
     """What another lane has: in lane i that of lanes[i]."""
     known = {} if known is None else known
     found = known.get(id(node))
@@ -323,7 +329,7 @@ def permute(node: Node, lanes: numpy.ndarray, known: dict | None = None) -> Node
     return found
 
 
-def gather_leaves(node: Node, found: dict | None = None) -> list[Node]:
+def gather_leaves(node: Node, found: dict[int, Node] | None = None) -> list[Node]:
     """The sources that an element is made of."""
     found = {} if found is None else found
     if id(node) not in found:
@@ -333,7 +339,8 @@ def gather_leaves(node: Node, found: dict | None = None) -> list[Node]:
     return [part for part in found.values() if part.op == "source"]
 
 
-def resize_places(flat: numpy.ndarray, shape, start, part) -> numpy.ndarray:
+def resize_places(flat: numpy.ndarray[typing.Any, typing.Any], shape: typing.Any, start: typing.Any,
+                  part: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
     """Places in an array, counted row by row, as places in a part of it."""
     if not len(shape):
         return flat

@@ -2,18 +2,24 @@
 """Launch control: clusters of the grid that have not begun, as plgpu.dynamic_scheduling_loop asks for them."""
 from __future__ import annotations
 
+import typing
+
 from ._rules import rule
 from ._values import index
 from ._views import apply, at_object, split_leaves
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 
 @rule("try_cluster_cancel")
-def import_request(importer, equation, answer, barrier, *leaves):
+def import_request(importer: Importer, equation: typing.Any, answer: typing.Any, barrier: typing.Any,
+                   *leaves: typing.Any) -> None:
     """Thread 0 asks, in each CTA of a cluster for all of them; the others arrive, as JAX lowers it."""
     params = equation.params
     (at_answer, at_barrier), _ = split_leaves(leaves, params["result_transforms_tree"],
                                               params["barrier_transforms_tree"])
-    axes = {}
+    axes: dict[str, typing.Any] = {}
     if any(size > 1 for _, size in importer.source.cluster):
         axes["collective_axes"] = tuple(importer.get_axis_name(name) for name, _ in importer.source.cluster)
     own, threads = importer.source.threads or ("", 1)
@@ -30,7 +36,7 @@ def import_request(importer, equation, answer, barrier, *leaves):
 
 
 @rule("query_cluster_cancel")
-def import_query(importer, equation, answer, *leaves):
+def import_query(importer: Importer, equation: typing.Any, answer: typing.Any, *leaves: typing.Any) -> typing.Any:
     """The places of a cluster on some axes of the grid, and whether there was one."""
     params = equation.params
     (at_answer,), _ = split_leaves(leaves, params["transforms_tree"])

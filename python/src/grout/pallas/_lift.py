@@ -15,6 +15,9 @@ from ._lane_arithmetic import COMMUTES
 from ._lanes import LANES, Node, is_whole, resize_places, width_of
 from ._values import Val, const, is_bool, is_int
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 REDUCTIONS = {"add": "reduce_sum", "max": "reduce_max", "min": "reduce_min", "maxs": "reduce_max", "mins": "reduce_min",
               "maxu": "reduce_max", "minu": "reduce_min", "or": "reduce_or", "and": "reduce_and", "xor": "reduce_xor",
               "mul": "reduce_prod"}
@@ -34,7 +37,7 @@ class Source:
     start: tuple[int, ...] = ()
     is_splat: bool = False
 
-    def find(self, places: numpy.ndarray) -> numpy.ndarray:
+    def find(self, places: numpy.ndarray[typing.Any, typing.Any]) -> numpy.ndarray[typing.Any, typing.Any]:
         """Places in the array as places in the value; -1 stays."""
         if not self.start or self.shape == self.value.shape:
             return places
@@ -50,10 +53,11 @@ def _refuse(why: str) -> UnsupportedError:
 class Lifter:
     """Builds arrays. sources: by number of Node.attrs."""
 
-    def __init__(self, importer, sources: typing.Sequence[Source]):
+    def __init__(self, importer: Importer, sources: typing.Sequence[Source]) -> None:
         self.importer, self.sources = importer, sources
 
-    def lift(self, columns: typing.Sequence[Node], targets: numpy.ndarray, shape) -> Val:
+    def lift(self, columns: typing.Sequence[Node], targets: numpy.ndarray[typing.Any, typing.Any],
+             shape: typing.Any) -> Val:
         """The array of this shape whose element targets[s][l] is what lane l has in columns[s]."""
         if len(numpy.unique(targets)) != math.prod(shape):
             raise _refuse(f"makes an array of {list(shape)} of which no lane holds some elements")
@@ -67,11 +71,11 @@ class Lifter:
 class _Array:
     """One array that is made: of which elements, and in which dimensions."""
 
-    def __init__(self, lifter: Lifter, targets: numpy.ndarray, shape: tuple[int, ...]):
+    def __init__(self, lifter: Lifter, targets: numpy.ndarray[typing.Any, typing.Any], shape: tuple[int, ...]) -> None:
         self.lifter, self.importer = lifter, lifter.importer
         self.targets, self.shape = targets, shape
         self.size = math.prod(shape)
-        self._known: dict[tuple, Val] = {}
+        self._known: dict[tuple[object, ...], Val] = {}
 
     def make(self, columns: list[Node | None]) -> Val:
         """columns: by row of targets; None: what is there does not matter."""
@@ -80,8 +84,8 @@ class _Array:
             self._known[key] = self._make(columns)
         return self._known[key]
 
-    def _make(self, columns) -> Val:
-        kinds: dict[tuple, list[int]] = {}
+    def _make(self, columns: typing.Any) -> Val:
+        kinds: dict[tuple[object, ...], list[int]] = {}
         for number, node in enumerate(columns):
             if node is not None:
                 kinds.setdefault(_signature(node), []).append(number)
@@ -100,7 +104,7 @@ class _Array:
         parts = [[None if node is None else node.args[place] for node in columns] for place in range(len(first.args))]
         return self._operate(first, [self.make(part) for part in parts])
 
-    def _choose(self, columns, groups) -> Val:
+    def _choose(self, columns: typing.Any, groups: typing.Any) -> Val:
         """Columns that are made in several ways: each in its own, and a choice by the place."""
         if len(groups) > CHOICES_MAX:
             raise _refuse(f"makes elements in {len(groups)} ways")
@@ -129,11 +133,11 @@ class _Array:
 
     # ---- maps -------------------------------------------------------------------------------------------------------
 
-    def _map(self, columns) -> numpy.ndarray:
+    def _map(self, columns: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
         """By element of the array what the lanes that hold it say; -1: nothing that matters."""
         return self._spread([None if node is None else node.lanes for node in columns])
 
-    def _spread(self, rows) -> numpy.ndarray:
+    def _spread(self, rows: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
         result = numpy.zeros(self.size, object)
         result[:] = -1
         for target, row in zip(self.targets, rows):
@@ -144,7 +148,7 @@ class _Array:
                 raise _refuse("gives lanes that hold the same element different ones")
         return result
 
-    def _take(self, source: Source, places: numpy.ndarray) -> Val:
+    def _take(self, source: Source, places: numpy.ndarray[typing.Any, typing.Any]) -> Val:
         """The elements of a source at these places, counted row by row."""
         value = source.value
         if not value.shape or source.is_splat:
@@ -158,7 +162,7 @@ class _Array:
                           "reshape and broadcast leads to")
         return taken
 
-    def _table(self, bits: numpy.ndarray, kind: str) -> Val:
+    def _table(self, bits: numpy.ndarray[typing.Any, typing.Any], kind: str) -> Val:
         """Constants, each in its place."""
         cared = bits >= 0
         values = set(bits[cared].tolist())
@@ -176,15 +180,16 @@ class _Array:
             raise _refuse(f"does '{node.op}', which has no counterpart")
         return function(self.importer, node, *parts)
 
-    def _reduce(self, columns, first: Node) -> Val | None:
+    def _reduce(self, columns: typing.Any, first: Node) -> Val | None:
         """A reduction, where each element is made of all elements along some dimensions of one source."""
         terms = [None if node is None else _list_terms(node, first.op) for node in columns]
         present = [part for part in terms if part is not None]
         count = len(present[0])
         if count < 2 or any(len(part) != count for part in present):
             return None
-        leaves = [[_only_leaf(term) for term in part] for part in present]
-        if any(leaf is None or leaf.attrs != leaves[0][0].attrs for part in leaves for leaf in part):
+        leaves = [[leaf for leaf in map(_only_leaf, part) if leaf is not None] for part in present]
+        if any(len(part) != count for part in leaves) or any(leaf.attrs != leaves[0][0].attrs
+                                                             for part in leaves for leaf in part):
             return None
         source = self.lifter.sources[leaves[0][0].attrs[0]]
         if source.is_splat or not source.value.shape:
@@ -214,7 +219,7 @@ class _Array:
         return self._take(Source(made, made.shape),
                           self._spread([None if part is None else next(rows) for part in terms]))
 
-    def _over_source(self, terms, leaves, source: Source) -> Val | None:
+    def _over_source(self, terms: typing.Any, leaves: typing.Any, source: Source) -> Val | None:
         """What is reduced, as an array like its source."""
         flat_terms = [term for part in terms for term in part]
         flat_leaves = [leaf for part in leaves for leaf in part]
@@ -227,7 +232,7 @@ class _Array:
             return None
 
 
-def _distinct(flat: numpy.ndarray, op: str) -> numpy.ndarray | None:
+def _distinct(flat: numpy.ndarray[typing.Any, typing.Any], op: str) -> numpy.ndarray[typing.Any, typing.Any] | None:
     """Sorted places of terms [slot, term, lane], each once: what is there twice counts twice in a sum, but not in a
     maximum."""
     again = numpy.diff(flat, axis=1, prepend=-1) == 0
@@ -240,7 +245,7 @@ def _distinct(flat: numpy.ndarray, op: str) -> numpy.ndarray | None:
     return numpy.take_along_axis(flat, order, axis=1)[:, :left[0, 0]]
 
 
-def _signature(node: Node) -> tuple:
+def _signature(node: Node) -> tuple[typing.Any, ...]:
     return node.op, node.kind, node.attrs, len(node.args)
 
 
@@ -256,8 +261,9 @@ def _only_leaf(node: Node) -> Node | None:
     """The one source element that a node depends on."""
     if node.op == "source":
         return node
-    found = [_only_leaf(part) for part in node.args if not part.is_const]
-    if not found or any(leaf is None for leaf in found):
+    parts = [part for part in node.args if not part.is_const]
+    found = [leaf for leaf in map(_only_leaf, parts) if leaf is not None]
+    if not found or len(found) < len(parts):
         return None
     same = all(leaf.attrs == found[0].attrs and (leaf.lanes == found[0].lanes).all() for leaf in found)
     return found[0] if same else None
@@ -265,17 +271,20 @@ def _only_leaf(node: Node) -> Node | None:
 
 # ---- elements of sources --------------------------------------------------------------------------------------------
 
-def _first(importer, value: Val) -> Val:
+def _first(importer: Importer, value: Val) -> Val:
     """One of elements that are all the same."""
     return reshape(importer, slice_box(importer, value, [0] * len(value.shape), [1] * len(value.shape)), ())
 
 
-def _take_box(importer, value: Val, places: numpy.ndarray, shape) -> Val | None:
+def _take_box(importer: Importer, value: Val, places: numpy.ndarray[typing.Any, typing.Any],
+              shape: typing.Any) -> Val | None:
     """A box of the source whose dimensions are dimensions of the array: sliced, put in order, repeated."""
     cared = numpy.flatnonzero(places >= 0)
     from_dims = numpy.unravel_index(places[cared].astype(numpy.int64), value.shape)
     to_dims = numpy.unravel_index(cared, shape) if shape else ()
-    starts, limits, taken = [], [], []
+    starts: list[int] = []
+    limits: list[int] = []
+    taken: list[int | None] = []
     for size, place in zip(value.shape, from_dims):
         if (place == place[0]).all():
             starts.append(int(place[0]))
@@ -299,14 +308,14 @@ def _take_box(importer, value: Val, places: numpy.ndarray, shape) -> Val | None:
     return _spread_dims(importer, _permute(importer, value, order), sorted(kept), shape)
 
 
-def _permute(importer, value: Val, order) -> Val:
+def _permute(importer: Importer, value: Val, order: typing.Any) -> Val:
     if list(order) == list(range(len(order))):
         return value
     return importer.op("transpose", value.dtype, tuple(value.shape[dim] for dim in order), value.built,
                        perm=tuple(order))
 
 
-def _spread_dims(importer, value: Val, dims: typing.Sequence[int], shape) -> Val:
+def _spread_dims(importer: Importer, value: Val, dims: typing.Sequence[int], shape: typing.Any) -> Val:
     """Repeated along the dimensions of a shape that are not among dims."""
     if len(dims) == len(shape):
         return value
@@ -318,7 +327,8 @@ def _spread_dims(importer, value: Val, dims: typing.Sequence[int], shape) -> Val
     return importer.broadcast(reshape(importer, value, spread), shape, dims[0])
 
 
-def _take_bits(importer, value: Val, places: numpy.ndarray, shape) -> Val | None:
+def _take_bits(importer: Importer, value: Val, places: numpy.ndarray[typing.Any, typing.Any],
+               shape: typing.Any) -> Val | None:
     """Where each bit of a place in the array is a bit of the place in the source, or none: by reshapes."""
     size, total = len(places), math.prod(value.shape)
     if size & (size - 1) or total & (total - 1) or (places < 0).any():
@@ -335,7 +345,8 @@ def _take_bits(importer, value: Val, places: numpy.ndarray, shape) -> Val | None
     return _by_runs(importer, value, int(places[0]), weights, shape)
 
 
-def _by_runs(importer, value: Val, first: int, weights: typing.Sequence[int], shape) -> Val | None:
+def _by_runs(importer: Importer, value: Val, first: int, weights: typing.Sequence[int],
+             shape: typing.Any) -> Val | None:
     """weights: by bit of a place in the array, the lowest first, that of the bit in the source, or 0."""
     total = math.prod(value.shape).bit_length() - 1
     runs: list[tuple[int, int]] = []  # of the array, the lowest first: a bit of the source or -1, and how many
@@ -386,7 +397,8 @@ def _constant(bits: int, kind: str) -> Val:
     return const(float(raw[0]), kind)
 
 
-def _table_by_place(importer, bits: numpy.ndarray, cared: numpy.ndarray, kind: str, shape) -> Val:
+def _table_by_place(importer: Importer, bits: numpy.ndarray[typing.Any, typing.Any],
+                    cared: numpy.ndarray[typing.Any, typing.Any], kind: str, shape: typing.Any) -> Val:
     """Constants along one dimension, or along several where they grow evenly."""
     whole = kind if is_whole(kind) and width_of(kind) >= 32 else "i32"
     where = numpy.flatnonzero(cared)
@@ -401,7 +413,7 @@ def _table_by_place(importer, bits: numpy.ndarray, cared: numpy.ndarray, kind: s
     return _from_whole(importer, _linear(importer, values, dims, shape, whole), kind, whole)
 
 
-def _from_whole(importer, made: Val, kind: str, whole: str) -> Val:
+def _from_whole(importer: Importer, made: Val, kind: str, whole: str) -> Val:
     if kind == whole:
         return made
     if kind == "i1":
@@ -410,12 +422,12 @@ def _from_whole(importer, made: Val, kind: str, whole: str) -> Val:
     return narrow if is_whole(kind) else cast_bits(importer, narrow, kind)
 
 
-def _iota(importer, dim: int, shape, whole: str) -> Val:
+def _iota(importer: Importer, dim: int, shape: typing.Any, whole: str) -> Val:
     dtype = f"u{width_of(whole)}"
     return importer.op("iota", dtype, shape, dtype=dtype, shape=shape, dim=dim)
 
 
-def _table_of_dim(importer, by_place: dict[int, int], dim: int, shape, whole: str) -> Val | None:
+def _table_of_dim(importer: Importer, by_place: dict[int, int], dim: int, shape: typing.Any, whole: str) -> Val | None:
     size = shape[dim]
     period = next((step for step in range(1, size + 1) if size % step == 0 and _has_period(by_place, step)), size)
     if period > CHOICES_MAX:
@@ -437,6 +449,7 @@ def _table_of_dim(importer, by_place: dict[int, int], dim: int, shape, whole: st
         for place in here:
             one = binary(importer, "eq", number, const(place, dtype), "bool")
             is_here = one if is_here is None else binary(importer, "or", is_here, one, "bool")
+        assert is_here is not None
         result = select(importer, is_here, importer.broadcast(const(value, dtype), shape), result)
     return result
 
@@ -446,7 +459,7 @@ def _has_period(by_place: dict[int, int], step: int) -> bool:
     return all(found.setdefault(place % step, value) == value for place, value in by_place.items())
 
 
-def _linear(importer, values, dims, shape, whole: str) -> Val:
+def _linear(importer: Importer, values: typing.Any, dims: typing.Any, shape: typing.Any, whole: str) -> Val:
     """a + b i + c j, as far as the constants are that."""
     rows = numpy.stack([numpy.ones(len(values)), *[own.astype(float) for own in dims]], axis=1)
     found = numpy.rint(numpy.linalg.lstsq(rows, values.astype(float), rcond=None)[0]).astype(object)
@@ -465,26 +478,26 @@ def _linear(importer, values, dims, shape, whole: str) -> Val:
 
 # ---- operations of nodes --------------------------------------------------------------------------------------------
 
-def _as(importer, value: Val, dtype: str) -> Val:
+def _as(importer: Importer, value: Val, dtype: str) -> Val:
     """An integer with the sign of another."""
     if value.dtype == dtype or not (is_int(value.dtype) and is_int(dtype)):
         return value
     return cast_bits(importer, value, dtype)
 
 
-def _with_sign(importer, value: Val, sign: str) -> Val:
+def _with_sign(importer: Importer, value: Val, sign: str) -> Val:
     if not is_int(value.dtype):
         return value
     return _as(importer, value, ("i" if sign == "s" else "u") + value.dtype[1:])
 
 
-def _made(importer, value: Val) -> Val:
+def _made(importer: Importer, value: Val) -> Val:
     """No constant, which operations of one operand do not take."""
     return Val(value.dtype, (), importer.builder.typed(value.const, value.dtype)) if value.is_const else value
 
 
-def _pair(name: str, sign: str = "", is_test: bool = False):
-    def operate(importer, node, a, b):
+def _pair(name: str, sign: str = "", is_test: bool = False) -> typing.Any:
+    def operate(importer: Importer, node: typing.Any, a: typing.Any, b: typing.Any) -> Val:
         if sign:
             a, b = _with_sign(importer, a, sign), _with_sign(importer, b, sign)
         elif is_int(a.dtype) and is_int(b.dtype):
@@ -497,7 +510,7 @@ def _pair(name: str, sign: str = "", is_test: bool = False):
     return operate
 
 
-def _choice(importer, node, condition, yes, no):
+def _choice(importer: Importer, node: typing.Any, condition: typing.Any, yes: typing.Any, no: typing.Any) -> Val:
     del node
     no = _as(importer, no, yes.dtype)
     if condition.shape:
@@ -507,16 +520,16 @@ def _choice(importer, node, condition, yes, no):
     return select(importer, condition, yes, no)
 
 
-def _to_float(sign: str):
+def _to_float(sign: str) -> typing.Any:
     return lambda importer, node, a: cast(importer, _with_sign(importer, _made(importer, a), sign), node.kind)
 
 
-def _to_whole(sign: str):
+def _to_whole(sign: str) -> typing.Any:
     return lambda importer, node, a: cast(importer, _made(importer, a), sign + node.kind[1:])
 
 
-def _widen(sign: str):
-    def operate(importer, node, a):
+def _widen(sign: str) -> typing.Any:
+    def operate(importer: Importer, node: typing.Any, a: typing.Any) -> typing.Any:
         if is_bool(a.dtype):
             wide = cast(importer, a, f"u{width_of(node.kind)}")
             return binary(importer, "sub", const(0, wide.dtype), wide, wide.dtype) if sign == "s" else wide
@@ -525,14 +538,14 @@ def _widen(sign: str):
     return operate
 
 
-def _bits(importer, node, a):
+def _bits(importer: Importer, node: typing.Any, a: typing.Any) -> Val:
     if a.is_const:
         a = _made(importer, a)
     return cast_bits(importer, a, f"u{width_of(node.kind)}" if is_whole(node.kind) else node.kind)
 
 
-def _one(name: str):
-    def operate(importer, node, a):
+def _one(name: str) -> typing.Any:
+    def operate(importer: Importer, node: typing.Any, a: typing.Any) -> Val:
         a = _made(importer, a)
         if node.attrs == ("approx",) and not importer.source.approx_math and \
                 name in ("exp2", "log2", "sin", "cos", "tanh",
@@ -542,7 +555,7 @@ def _one(name: str):
     return operate
 
 
-def _fma(importer, node, a, b, c):
+def _fma(importer: Importer, node: typing.Any, a: typing.Any, b: typing.Any, c: typing.Any) -> Val:
     del node
     shape = numpy.broadcast_shapes(a.shape, b.shape, c.shape)
     built = [importer.broadcast(value, shape) if shape and not value.shape else _made(importer, value)
@@ -550,20 +563,20 @@ def _fma(importer, node, a, b, c):
     return importer.op("fma", a.dtype, shape, *[value.built for value in built])
 
 
-def _saturate(importer, node, a):
+def _saturate(importer: Importer, node: typing.Any, a: typing.Any) -> Val:
     """To a float of 8 bits: what is larger than all of them becomes the largest."""
     most = float({"f8e4m3": 448, "f8e5m2": 57344}[node.kind])
     low = binary(importer, "max", _made(importer, a), const(-most, a.dtype), a.dtype)
     return cast(importer, binary(importer, "min", low, const(most, a.dtype), a.dtype), node.kind)
 
 
-def _round(importer, node, a):
+def _round(importer: Importer, node: typing.Any, a: typing.Any) -> Val:
     del node
     a = _made(importer, a)
     return importer.op("round", a.dtype, a.shape, a.built)
 
 
-_OPERATIONS: dict[str, typing.Callable] = {
+_OPERATIONS: dict[str, typing.Callable[..., typing.Any]] = {
     **{name: _pair(name) for name in ("add", "sub", "mul", "div", "and", "or", "xor", "max", "min", "atan2", "pow")},
     **{f"{name}{sign}": _pair(name, sign) for name in ("div", "rem", "max", "min") for sign in "su"},
     **{f"{name}{sign}": _pair(name, sign, True) for name in ("lt", "le", "gt", "ge") for sign in "su"},

@@ -2,28 +2,33 @@
 """Products of matrices outside the tensor core."""
 from __future__ import annotations
 
+import typing
+
 from ._arithmetic import binary, cast
 from ._array_rules import reshape, slice_box
 from ._rules import rule
 from ._values import Val, dtype_of, is_float
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 CUBE_MAX = 1 << 12  # products that are made at once; more of them are added row by row
 
 
-def _orient(importer, a: Val, contracted: int, wanted: int) -> Val:
+def _orient(importer: Importer, a: Val, contracted: int, wanted: int) -> Val:
     """With the contracted dimension where it is wanted."""
     if contracted == wanted:
         return a
     return importer.op("transpose", a.dtype, a.shape[::-1], a.built, perm=(1, 0))
 
 
-def _multiply_at_once(importer, a: Val, b: Val) -> Val:
+def _multiply_at_once(importer: Importer, a: Val, b: Val) -> Val:
     shape = (*a.shape, b.shape[1])
     products = binary(importer, "mul", importer.broadcast(a, shape, 0), importer.broadcast(b, shape, 1), a.dtype)
     return importer.op("reduce_sum", a.dtype, (a.shape[0], b.shape[1]), products.built, dim=1)
 
 
-def _multiply_by_rows(importer, a: Val, b: Val) -> Val:
+def _multiply_by_rows(importer: Importer, a: Val, b: Val) -> Val:
     shape = (a.shape[0], b.shape[1])
     total = None
     for k in range(a.shape[1]):
@@ -36,11 +41,12 @@ def _multiply_by_rows(importer, a: Val, b: Val) -> Val:
             total = importer.op("fma", a.dtype, shape, left.built, right.built, total.built)
         else:
             total = binary(importer, "add", total, binary(importer, "mul", left, right, a.dtype), a.dtype)
+    assert total is not None  # one dimension at least is multiplied
     return total
 
 
 @rule("dot_general")
-def import_dot_general(importer, equation, a, b):
+def import_dot_general(importer: Importer, equation: typing.Any, a: typing.Any, b: typing.Any) -> typing.Any:
     """The product of two matrices, by multiplications and additions in the result's type."""
     (of_a, of_b), (batch, _) = equation.params["dimension_numbers"]
     if batch or len(of_a) != 1 or len(a.shape) != 2 or len(b.shape) != 2 or a.is_const or b.is_const:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import typing
 
 from . import _jax, _packed, _series
 from ._array_rules import reshape, slice_box
@@ -12,12 +13,15 @@ from ._rules import rule
 from ._values import Cell, Val, View, dtype_of, index
 from ._views import apply, at_object, find_places, split_leaves, to_val
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 # Reductions of a TMA store by the name that JAX gives them.
 REDUCTIONS = {"umin": "min", "smin": "min", "umax": "max", "smax": "max"}
 OOB = {"ZEROS": None, "UNDEFINED": "undefined", "PROMISE_IN_BOUNDS": "in_bounds"}
 
 
-def load(importer, view: View, dtype: str) -> Val:
+def load(importer: Importer, view: View, dtype: str) -> Val:
     """The elements of a reference."""
     if view.kind == "acc":
         return importer.op("acc_load", view.dtype, view.shape, view.ref, wait=0)
@@ -30,7 +34,7 @@ def load(importer, view: View, dtype: str) -> Val:
 
 
 @rule("get", "load")
-def import_get(importer, equation, ref, *leaves):
+def import_get(importer: Importer, equation: typing.Any, ref: typing.Any, *leaves: typing.Any) -> typing.Any:
     """A load, or the value of a cell."""
     if isinstance(ref, Cell):
         return ref.value
@@ -41,7 +45,8 @@ def import_get(importer, equation, ref, *leaves):
 
 
 @rule("swap")
-def import_swap(importer, equation, ref, value, *leaves):
+def import_swap(importer: Importer, equation: typing.Any, ref: typing.Any, value: typing.Any,
+                *leaves: typing.Any) -> typing.Any:
     """A store; what was there before is loaded where somebody wants it."""
     (transforms,), mask = split_leaves(leaves, equation.params["tree"])
     if mask:
@@ -49,8 +54,8 @@ def import_swap(importer, equation, ref, value, *leaves):
     if isinstance(ref, Cell):
         if importer.depth != ref.depth:
             raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
-        old, ref.value = ref.value, value
-        return old
+        before, ref.value = ref.value, value
+        return before
     view = apply(importer, ref, transforms, in_registers=True)
     old = load(importer, view, value.dtype) if importer.is_used(equation) else None
     store(importer, view, value)
@@ -58,13 +63,14 @@ def import_swap(importer, equation, ref, value, *leaves):
 
 
 @rule("store")
-def import_store(importer, equation, ref, value, *leaves):
+def import_store(importer: Importer, equation: typing.Any, ref: typing.Any, value: typing.Any,
+                 *leaves: typing.Any) -> None:
     """plgpu.store: optimized= asks JAX' lowering for wide stores, which changes no value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     store(importer, apply(importer, ref, transforms, in_registers=True), value)
 
 
-def store(importer, view: View, value: Val) -> None:
+def store(importer: Importer, view: View, value: Val) -> None:
     """Into all of a reference."""
     if value.shape != view.shape:
         value = importer.broadcast(value, view.shape)
@@ -82,7 +88,8 @@ def store(importer, view: View, value: Val) -> None:
 
 
 @rule("addupdate")
-def import_addupdate(importer, equation, ref, value, *leaves):
+def import_addupdate(importer: Importer, equation: typing.Any, ref: typing.Any, value: typing.Any,
+                     *leaves: typing.Any) -> None:
     """ref += value."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     view = apply(importer, ref, transforms, in_registers=True)
@@ -90,7 +97,7 @@ def import_addupdate(importer, equation, ref, value, *leaves):
     store(importer, view, importer.arith("add", old, value))
 
 
-def _oob(importer, mode):
+def _oob(importer: Importer, mode: typing.Any) -> typing.Any:
     if mode is None:
         return {}
     name = getattr(mode, "name", str(mode)).rpartition(".")[2]
@@ -99,12 +106,12 @@ def _oob(importer, mode):
     return {} if OOB[name] is None else {"oob": OOB[name]}
 
 
-def _of_rows(attributes):
+def _of_rows(attributes: typing.Any) -> typing.Any:
     """Rows outside arrive as zeros where anything may: JAX' lowering takes a tensor map then too."""
     return {name: value for name, value in attributes.items() if value != "undefined"}
 
 
-def _of_leader(partition):
+def _of_leader(partition: typing.Any) -> typing.Any:
     """leader_tracked=CopyPartition.REPLICATED, or PARTITIONED(axis), of which each CTA gets a part."""
     if partition is None:
         return {}
@@ -112,7 +119,7 @@ def _of_leader(partition):
     return {"leader_tracked": True, **({} if axis is None else {"partitioned": int(axis)})}
 
 
-def _arrive_without_bytes(importer, barrier, params) -> None:
+def _arrive_without_bytes(importer: Importer, barrier: typing.Any, params: typing.Any) -> None:
     """The arrival of a copy that is not made. With leader_tracked= only the leader makes one."""
     leads = None
     if params.get("leader_tracked") is not None:
@@ -121,7 +128,7 @@ def _arrive_without_bytes(importer, barrier, params) -> None:
         importer.builder.op("barrier_arrive", barrier)
 
 
-def _check_arrival(importer, variable) -> None:
+def _check_arrival(importer: Importer, variable: typing.Any) -> None:
     """Of the barrier that gets bytes."""
     aval = getattr(variable.aval, "inner_aval", variable.aval)
     if getattr(aval.dtype, "orders_tensor_core", False) and importer.is_blackwell and not _series.BYTES_ARRIVE_ONCE:
@@ -131,7 +138,8 @@ def _check_arrival(importer, variable) -> None:
 
 
 @rule("copy_gmem_to_smem")
-def import_load_by_tma(importer, equation, source, target, *operands):
+def import_load_by_tma(importer: Importer, equation: typing.Any, source: typing.Any, target: typing.Any,
+                       *operands: typing.Any) -> None:
     """A TMA load."""
     params = equation.params
     if not params.get("has_barrier", True):
@@ -152,7 +160,7 @@ def import_load_by_tma(importer, equation, source, target, *operands):
     barrier = at_object(importer, barrier, at_barrier)
     predicate = rest[0] if rest else None
 
-    def copy():
+    def copy() -> None:
         to = apply(importer, target, at_target)
         if is_of_windows(at_source):
             if axes:
@@ -184,7 +192,8 @@ def import_load_by_tma(importer, equation, source, target, *operands):
                 _arrive_without_bytes(importer, barrier, params)
 
 
-def _load_by_lanes(importer, params, source, target, leaves) -> None:
+def _load_by_lanes(importer: Importer, params: typing.Any, source: typing.Any, target: typing.Any,
+                   leaves: typing.Any) -> None:
     """cp.async, as JAX lowers a copy without a barrier for GPUs before Hopper: a group of its own, closed at once."""
     (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
                                                 params["dst_transforms_treedef"])
@@ -203,13 +212,14 @@ def _load_by_lanes(importer, params, source, target, leaves) -> None:
 
 
 @rule("wait_gmem_to_smem")
-def import_wait_gmem_to_smem(importer, equation, *count):
+def import_wait_gmem_to_smem(importer: Importer, equation: typing.Any, *count: typing.Any) -> None:
     """Waits until so many of the newest copies by cp.async are in flight."""
     importer.builder.op("async_copy_wait", importer.get_count(equation, count, "the number of copies"))
 
 
 @rule("copy_smem_to_gmem")
-def import_store_by_tma(importer, equation, source, target, *leaves):
+def import_store_by_tma(importer: Importer, equation: typing.Any, source: typing.Any, target: typing.Any,
+                        *leaves: typing.Any) -> None:
     """A TMA store."""
     params = equation.params
     (at_source, at_target), rest = split_leaves(leaves, params["src_transforms_treedef"],
@@ -218,11 +228,11 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
     predicate = rest[0] if params.get("has_user_predicate") else None
     commits = params.get("commit_group", True)
     is_certain = predicate is None or predicate.is_const and bool(predicate.const)
-    attributes = {} if commits and is_certain else {"no_commit_group": True}
+    attributes: dict[str, typing.Any] = {} if commits and is_certain else {"no_commit_group": True}
     if reduction is not None:
         attributes["reduce"] = REDUCTIONS.get(reduction, reduction)
 
-    def copy():
+    def copy() -> None:
         view, to = apply(importer, source, at_source), apply(importer, target, at_target, takes_rows=True)
         if to.rows is None:
             importer.builder.op("copy_smem_to_gmem", view.ref, to.ref, **attributes)
@@ -231,7 +241,7 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
             raise importer.unsupported("TMA stores rows that an array names without reduction_op and predicate")
         importer.builder.op("tma_scatter", view.ref, to.ref, to.rows.built, **attributes)
 
-    if is_certain or not predicate.is_const:
+    if predicate is None or is_certain or not predicate.is_const:
         with when(importer, predicate):
             copy()
     if commits and not is_certain:  # the group is closed whatever the predicate says, and counts for those who wait
@@ -239,7 +249,7 @@ def import_store_by_tma(importer, equation, source, target, *leaves):
 
 
 @rule("async_prefetch")
-def import_prefetch(importer, equation, ref, *leaves):
+def import_prefetch(importer: Importer, equation: typing.Any, ref: typing.Any, *leaves: typing.Any) -> None:
     """A hint."""
     params = equation.params
     tree = params.get("ref_transforms_treedef", params.get("transforms_treedef", params.get("tree")))
@@ -255,34 +265,34 @@ def import_prefetch(importer, equation, ref, *leaves):
 
 
 @rule("commit_smem")
-def import_commit_smem(importer, equation):
+def import_commit_smem(importer: Importer, equation: typing.Any) -> None:
     """Publishes accesses to the async proxy."""
     del equation
     importer.builder.op("commit_smem")
 
 
 @rule("commit_group", "commit_smem_to_gmem_group")
-def import_commit_group(importer, equation):
+def import_commit_group(importer: Importer, equation: typing.Any) -> None:
     """Closes the bulk group."""
     del equation
     importer.builder.op("commit_group")
 
 
 @rule("wait_smem_to_gmem")
-def import_wait_smem_to_gmem(importer, equation, *count):
+def import_wait_smem_to_gmem(importer: Importer, equation: typing.Any, *count: typing.Any) -> None:
     """Waits for bulk groups."""
-    attributes = {"read_only": True} if equation.params["wait_read_only"] else {}
+    attributes: dict[str, typing.Any] = {"read_only": True} if equation.params["wait_read_only"] else {}
     importer.builder.op("wait_smem_to_gmem", importer.get_count(equation, count, "the number of groups"), **attributes)
 
 
-def when(importer, predicate):
+def when(importer: Importer, predicate: typing.Any) -> typing.Any:
     """A region that runs where the predicate holds. None: it always does."""
     if predicate is None or predicate.is_const and predicate.const:
         return contextlib.nullcontext()
     return importer.builder.if_(importer.operand(predicate))
 
 
-def _on(importer, equation, barrier, leaves):
+def _on(importer: Importer, equation: typing.Any, barrier: typing.Any, leaves: typing.Any) -> typing.Any:
     """The barrier, and the predicate where there is one."""
     (transforms,), rest = split_leaves(leaves, equation.params["transforms_treedef"])
     if len(rest) > bool(equation.params.get("has_user_predicate")):
@@ -291,19 +301,19 @@ def _on(importer, equation, barrier, leaves):
 
 
 @rule("barrier_wait")
-def import_barrier_wait(importer, equation, barrier, *leaves):
+def import_barrier_wait(importer: Importer, equation: typing.Any, barrier: typing.Any, *leaves: typing.Any) -> None:
     """Waits for the phase that comes next."""
     importer.builder.op("barrier_wait", _on(importer, equation, barrier, leaves)[0])
 
 
 @rule("barrier_test")
-def import_barrier_test(importer, equation, barrier, *leaves):
+def import_barrier_test(importer: Importer, equation: typing.Any, barrier: typing.Any, *leaves: typing.Any) -> Val:
     """Whether the phase is complete."""
     return importer.op("barrier_test", "bool", (), _on(importer, equation, barrier, leaves)[0])
 
 
 @rule("barrier_arrive")
-def import_barrier_arrive(importer, equation, barrier, *leaves):
+def import_barrier_arrive(importer: Importer, equation: typing.Any, barrier: typing.Any, *leaves: typing.Any) -> None:
     """An arrival."""
     barrier, predicate = _on(importer, equation, barrier, leaves)
     with when(importer, predicate):
@@ -311,7 +321,8 @@ def import_barrier_arrive(importer, equation, barrier, *leaves):
 
 
 @rule("barrier_arrive_and_wait")
-def import_barrier_arrive_and_wait(importer, equation, barrier, *leaves):
+def import_barrier_arrive_and_wait(importer: Importer, equation: typing.Any, barrier: typing.Any,
+                                   *leaves: typing.Any) -> None:
     """Both."""
     barrier, _ = _on(importer, equation, barrier, leaves)
     importer.builder.op("barrier_arrive", barrier)
@@ -319,7 +330,8 @@ def import_barrier_arrive_and_wait(importer, equation, barrier, *leaves):
 
 
 @rule("async_store_smem")
-def import_async_store(importer, equation, value, target, barrier, place, *leaves):
+def import_async_store(importer: Importer, equation: typing.Any, value: typing.Any, target: typing.Any,
+                       barrier: typing.Any, place: typing.Any, *leaves: typing.Any) -> None:
     """st.async into another CTA, and an arrival on that CTA's barrier. JAX' lowering makes the arrival first, with the
     bytes that it announces; here the bytes announce themselves, so they come first."""
     params = equation.params
@@ -342,7 +354,7 @@ def import_async_store(importer, equation, value, target, barrier, place, *leave
 
 
 @rule("mgpu_atomic_store")
-def import_atomic_store(importer, equation, *operands):
+def import_atomic_store(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """Element by element, each at once."""
     params = equation.params
     ref, transforms, value = params["args_tree"].unflatten(operands)
@@ -355,35 +367,35 @@ def import_atomic_store(importer, equation, *operands):
 
 
 @rule("set_max_registers")
-def import_set_max_registers(importer, equation, *count):
+def import_set_max_registers(importer: Importer, equation: typing.Any, *count: typing.Any) -> None:
     """Moves registers between warpgroups."""
-    importer.builder.op("set_max_registers", importer.get_count(equation, count, "the number of registers"),
-                        **{equation.params["action"]: True})
+    action: dict[str, typing.Any] = {equation.params["action"]: True}
+    importer.builder.op("set_max_registers", importer.get_count(equation, count, "the number of registers"), **action)
 
 
 @rule("griddepcontrol_wait")
-def import_griddepcontrol_wait(importer, equation):
+def import_griddepcontrol_wait(importer: Importer, equation: typing.Any) -> None:
     """Waits for the launch before."""
     del equation
     importer.builder.op("griddepcontrol_wait")
 
 
 @rule("griddepcontrol_launch_dependents")
-def import_griddepcontrol_launch(importer, equation):
+def import_griddepcontrol_launch(importer: Importer, equation: typing.Any) -> None:
     """Lets the next launch begin."""
     del equation
     importer.builder.op("griddepcontrol_launch_dependents")
 
 
 @rule("delay")
-def import_delay(importer, equation, nanoseconds):
+def import_delay(importer: Importer, equation: typing.Any, nanoseconds: typing.Any) -> None:
     """Time passes on a GPU; the checker looks at every timing anyway."""
     del equation
     importer.builder.op("delay", importer.operand(nanoseconds))
 
 
 @rule("check")
-def import_check(importer, equation, *operands):
+def import_check(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """pl.debug_check: nothing unless JAX' debug checks are on."""
     params = equation.params
     if not params["debug"]:
@@ -396,14 +408,14 @@ def import_check(importer, equation, *operands):
 
 
 @rule("print_layout")
-def import_print_layout(importer, equation, *operands):
+def import_print_layout(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """For JAX' lowering alone."""
     del equation, operands
     importer.note("print_layout is left out: 'grout run' prints layouts with print_layout of its own")
 
 
 @rule("debug_print")
-def import_debug_print(importer, equation, *operands):
+def import_debug_print(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """A line of output."""
     params = equation.params
     static = dict(params.get("static_args") or ())
@@ -416,7 +428,7 @@ def import_debug_print(importer, equation, *operands):
     importer.builder.op("debug_print", _plain_format(importer, text, len(shown)), *shown)
 
 
-def _plain_format(importer, text: str, count: int) -> str:
+def _plain_format(importer: Importer, text: str, count: int) -> str:
     """As grout has it."""
     pieces = re.split(r"(\{\{|\}\}|\{\})", text)
     if pieces.count("{}") == 0 and count == 1:  # an array, printed behind its name
@@ -426,7 +438,7 @@ def _plain_format(importer, text: str, count: int) -> str:
     return "".join(piece if piece == "{}" else _plain_text(importer, piece) for piece in pieces)
 
 
-def _plain_text(importer, text: str) -> str:
+def _plain_text(importer: Importer, text: str) -> str:
     """Without braces, which stand for values in grout's texts alone."""
     plain = text.replace("{{", "{").replace("}}", "}").replace("{", "(").replace("}", ")")
     if "(" in plain and "{" in text:

@@ -28,7 +28,7 @@ def refuse(what: str) -> UnsupportedError:
                             "does with grout.pallas.register_inline")
 
 
-def describe(mlir_type) -> tuple[str, int]:
+def describe(mlir_type: typing.Any) -> tuple[str, int]:
     """An MLIR type as the type of elements, and how many a register has."""
     text = str(mlir_type)
     if text.startswith("vector<"):
@@ -43,11 +43,11 @@ def describe(mlir_type) -> tuple[str, int]:
     raise refuse(f"a value of type {text}")
 
 
-class Struct(tuple):
+class Struct(tuple[typing.Any, ...]):
     """Several registers as one value of MLIR."""
 
 
-def read_attribute(attribute) -> str:
+def read_attribute(attribute: typing.Any) -> str:
     """An attribute, without the dialect's sugar: 'add' of #arith.kind<add>, and of #arith<kind add> as older ones
     print."""
     text = str(attribute)
@@ -83,24 +83,25 @@ class Reader:
     """Reads the operations of a block. places: what stands for the ids of blocks and the sizes of the grid, by the name
     of the operation and the dimension. effect(reader, operation) does what is no arithmetic, and says what it gives."""
 
-    def __init__(self, places: typing.Callable[[str, str], Word], effect: typing.Callable, ptx_effect: typing.Callable):
-        self.values: dict[object, object] = {}
+    def __init__(self, places: typing.Callable[[str, str], Word], effect: typing.Callable[..., typing.Any],
+                 ptx_effect: typing.Callable[..., typing.Any]) -> None:
+        self.values: dict[object, tuple[typing.Any, ...]] = {}
         self.places, self.effect, self._ptx_effect = places, effect, ptx_effect
 
-    def of(self, value) -> tuple:
+    def of(self, value: typing.Any) -> tuple[typing.Any, ...]:
         """The words of a value."""
         if value not in self.values:
             raise refuse(f"a value of type {value.type} that nothing has made")
         return self.values[value]
 
-    def scalar(self, value) -> Word:
+    def scalar(self, value: typing.Any) -> Word:
         """The one word of a value."""
         words = self.of(value)
         if len(words) != 1:
             raise refuse(f"a vector where a number is meant: {value.type}")
         return words[0]
 
-    def read(self, block) -> None:
+    def read(self, block: typing.Any) -> None:
         """All operations of a block, in their order."""
         for operation in list(block.operations):
             operation = operation.operation
@@ -111,7 +112,7 @@ class Reader:
                 results = result if isinstance(result, list) else [result]
                 self.values.update(zip(operation.results, results))
 
-    def _step(self, operation):
+    def _step(self, operation: typing.Any) -> typing.Any:
         name = operation.name
         if name in _BINARY:
             return self.each(operation, lambda a, b: arithmetic.binary(_BINARY[name], a, b))
@@ -126,11 +127,11 @@ class Reader:
         function = _READERS.get(name)
         return self.effect(self, operation) if function is None else function(self, operation)
 
-    def each(self, operation, function) -> tuple:
+    def each(self, operation: typing.Any, function: typing.Any) -> tuple[typing.Any, ...]:
         """A function of the words of all operands, element by element."""
         return tuple(function(*words) for words in zip(*map(self.of, operation.operands)))
 
-    def asm(self, operation):
+    def asm(self, operation: typing.Any) -> typing.Any:
         """llvm.inline_asm."""
         results = list(operation.results)
         text = str(results[0].type) if results else ""
@@ -150,18 +151,18 @@ class Reader:
         return tuple(found) if found else None
 
 
-def _plain(attribute) -> str:
+def _plain(attribute: typing.Any) -> str:
     return attribute.value if hasattr(attribute, "value") else str(attribute).strip('"')
 
 
-def _integers(operation, name: str) -> list[int]:
+def _integers(operation: typing.Any, name: str) -> list[int]:
     """The numbers of an attribute."""
     return [int(number) for number in operation.attributes[name]]
 
 
 # ---- single operations ----------------------------------------------------------------------------------------------
 
-def _read_constant(reader, operation):
+def _read_constant(reader: Reader, operation: typing.Any) -> typing.Any:
     del reader
     kind, count = describe(operation.results[0].type)
     attribute = operation.attributes["value"]
@@ -172,7 +173,7 @@ def _read_constant(reader, operation):
     return tuple(_number(value, kind) for value in attribute)
 
 
-def _number(value, kind: str) -> Word:
+def _number(value: typing.Any, kind: str) -> Word:
     """A number as an element of this type."""
     if kind[0] == "i":
         return whole(int(value), kind)
@@ -181,31 +182,31 @@ def _number(value, kind: str) -> Word:
     return of(const(int(raw.view(f"u{raw.itemsize}")[0]), kind))
 
 
-def _read_cmpi(reader, operation):
+def _read_cmpi(reader: Reader, operation: typing.Any) -> typing.Any:
     name = _predicate(operation, _WHOLE_NUMBERS)
     return reader.each(operation, lambda a, b: arithmetic.binary(_WHOLE_TESTS[name], a, b))
 
 
-def _read_cmpf(reader, operation):
+def _read_cmpf(reader: Reader, operation: typing.Any) -> typing.Any:
     name = _predicate(operation, _FLOAT_NUMBERS)
     if name not in _FLOAT_TESTS:
         raise refuse(f"arith.cmpf {name}")
     return reader.each(operation, lambda a, b: arithmetic.binary(_FLOAT_TESTS[name], a, b, "i1"))
 
 
-def _predicate(operation, names) -> str:
+def _predicate(operation: typing.Any, names: typing.Any) -> str:
     attribute = operation.attributes["predicate"]
     return names[attribute.value] if hasattr(attribute, "value") else read_attribute(attribute)
 
 
-def _read_select(reader, operation):
+def _read_select(reader: Reader, operation: typing.Any) -> typing.Any:
     condition, yes, no = map(reader.of, operation.operands)
     if len(condition) == 1:
         condition = condition * len(yes)
     return tuple(arithmetic.select(*words) for words in zip(condition, yes, no))
 
 
-def _read_bitcast(reader, operation):
+def _read_bitcast(reader: Reader, operation: typing.Any) -> typing.Any:
     kind, count = describe(operation.results[0].type)
     words = arithmetic.split(arithmetic.join(reader.of(operation.operands[0])), kind)
     if len(words) != count:
@@ -213,11 +214,11 @@ def _read_bitcast(reader, operation):
     return tuple(words)
 
 
-def _read_fma(reader, operation):
+def _read_fma(reader: Reader, operation: typing.Any) -> typing.Any:
     return reader.each(operation, lambda a, b, c: of(Node("fma", a.kind, (a.node, b.node, c.node))))
 
 
-def _read_broadcast(reader, operation):
+def _read_broadcast(reader: Reader, operation: typing.Any) -> typing.Any:
     words = reader.of(operation.operands[0])
     count = describe(operation.results[0].type)[1]
     if count % len(words):
@@ -225,7 +226,7 @@ def _read_broadcast(reader, operation):
     return words * (count // len(words))
 
 
-def _at(reader, operation, dynamic, name: str = "static_position") -> int:
+def _at(reader: Reader, operation: typing.Any, dynamic: typing.Any, name: str = "static_position") -> int:
     """The place in a vector that an operation names."""
     places = list(_integers(operation, name)) if name in operation.attributes else []
     places = [place for place in places if place >= 0]
@@ -239,38 +240,38 @@ def _at(reader, operation, dynamic, name: str = "static_position") -> int:
     return places[0] if places else 0
 
 
-def _read_extract(reader, operation):
+def _read_extract(reader: Reader, operation: typing.Any) -> typing.Any:
     operands = list(operation.operands)
     return (reader.of(operands[0])[_at(reader, operation, operands[1:])],)
 
 
-def _read_insert(reader, operation):
+def _read_insert(reader: Reader, operation: typing.Any) -> typing.Any:
     operands = list(operation.operands)
     words = list(reader.of(operands[1]))
     words[_at(reader, operation, operands[2:])] = reader.scalar(operands[0])
     return tuple(words)
 
 
-def _read_insert_element(reader, operation):
+def _read_insert_element(reader: Reader, operation: typing.Any) -> typing.Any:
     target, word, place = operation.operands
     words = list(reader.of(target))
     words[_at(reader, operation, [place])] = reader.scalar(word)
     return tuple(words)
 
 
-def _read_shuffle(reader, operation):
+def _read_shuffle(reader: Reader, operation: typing.Any) -> typing.Any:
     words = reader.of(operation.operands[0]) + reader.of(operation.operands[1])
     return tuple(words[place] for place in _integers(operation, "mask"))
 
 
-def _read_strided_slice(reader, operation):
+def _read_strided_slice(reader: Reader, operation: typing.Any) -> typing.Any:
     offsets, sizes, strides = (_integers(operation, name) for name in ("offsets", "sizes", "strides"))
     if len(offsets) != 1:
         raise refuse(f"{operation.name} of several dimensions")
     return reader.of(operation.operands[0])[offsets[0]::strides[0]][:sizes[0]]
 
 
-def _read_insert_strided_slice(reader, operation):
+def _read_insert_strided_slice(reader: Reader, operation: typing.Any) -> typing.Any:
     offsets, strides = _integers(operation, "offsets"), _integers(operation, "strides")
     if len(offsets) != 1 or strides != [1]:
         raise refuse(f"{operation.name} of several dimensions")
@@ -278,15 +279,15 @@ def _read_insert_strided_slice(reader, operation):
     return whole_words[:offsets[0]] + part + whole_words[offsets[0] + len(part):]
 
 
-def _read_from_elements(reader, operation):
+def _read_from_elements(reader: Reader, operation: typing.Any) -> typing.Any:
     return tuple(reader.scalar(operand) for operand in operation.operands)
 
 
-def _read_to_elements(reader, operation):
+def _read_to_elements(reader: Reader, operation: typing.Any) -> typing.Any:
     return [(word,) for word in reader.of(operation.operands[0])]
 
 
-def _read_poison(reader, operation):
+def _read_poison(reader: Reader, operation: typing.Any) -> typing.Any:
     del reader
     text = str(operation.results[0].type)
     if text.startswith("!llvm.struct"):
@@ -296,17 +297,17 @@ def _read_poison(reader, operation):
     return (of(Node("opaque", kind, attrs=("a value that is not set",))),) * count
 
 
-def _read_extract_value(reader, operation):
+def _read_extract_value(reader: Reader, operation: typing.Any) -> typing.Any:
     return reader.of(operation.operands[0])[_integers(operation, "position")[0]]
 
 
-def _read_insert_value(reader, operation):
+def _read_insert_value(reader: Reader, operation: typing.Any) -> typing.Any:
     struct = list(reader.of(operation.operands[0]))
     struct[_integers(operation, "position")[0]] = reader.of(operation.operands[1])
     return Struct(struct)
 
 
-def _read_vector_reduction(reader, operation):
+def _read_vector_reduction(reader: Reader, operation: typing.Any) -> typing.Any:
     name = {"add": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "maximumf": "max", "minimumf": "min",
             "maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}.get(
                 read_attribute(operation.attributes["kind"]))
@@ -319,14 +320,14 @@ def _read_vector_reduction(reader, operation):
     return (result,)
 
 
-def _read_dimension(operation) -> str:
+def _read_dimension(operation: typing.Any) -> str:
     name = read_attribute(operation.attributes["dimension"])
     if name not in ("x", "y", "z"):
         raise refuse(f"{operation.name} {name}")
     return name
 
 
-def _read_thread_id(reader, operation):
+def _read_thread_id(reader: Reader, operation: typing.Any) -> typing.Any:
     """The lanes of a thread are those of one warpgroup: its number is in the bits above theirs."""
     if _read_dimension(operation) != "x":
         return (whole(0, INDEX),)
@@ -336,12 +337,12 @@ def _read_thread_id(reader, operation):
                  [False] * max(width_of(INDEX) - 7 - len(own), 0)),)
 
 
-def _read_place(reader, operation):
+def _read_place(reader: Reader, operation: typing.Any) -> typing.Any:
     word = reader.places(operation.name, _read_dimension(operation))
     return (arithmetic.resize(word, INDEX),)
 
 
-def _read_special_register(reader, operation):
+def _read_special_register(reader: Reader, operation: typing.Any) -> typing.Any:
     name = operation.name.rpartition("sreg.")[2]
     kind = describe(operation.results[0].type)[0]
     if name == "laneid":
@@ -353,7 +354,7 @@ def _read_special_register(reader, operation):
     return (arithmetic.resize(reader.places(special[base], dimension), kind),)
 
 
-def _read_shuffle_of_lanes(reader, operation):
+def _read_shuffle_of_lanes(reader: Reader, operation: typing.Any) -> typing.Any:
     operands = list(operation.operands)
     words = reader.of(operands[1])
     offset, clamp = (uniform(reader.scalar(operand).node) for operand in operands[2:4])
@@ -370,7 +371,7 @@ def _read_shuffle_of_lanes(reader, operation):
     return tuple(of(permute(word.node, base + numpy.where(is_inside, wanted, own))) for word in words)
 
 
-def _read_vote(reader, operation):
+def _read_vote(reader: Reader, operation: typing.Any) -> typing.Any:
     """A vote of the lanes of a warp is taken over all four, and the verdict says so."""
     if read_attribute(operation.attributes["kind"]) not in ("any", "all"):
         raise refuse(f"nvvm.vote.sync {operation.attributes['kind']}")
@@ -383,12 +384,12 @@ def _read_vote(reader, operation):
     return (word,)
 
 
-def _read_elect(reader, operation):
+def _read_elect(reader: Reader, operation: typing.Any) -> typing.Any:
     del reader, operation
     return (of(Node("opaque", "i1", attrs=("the choice of one lane",))),)
 
 
-def _read_if(reader, operation):
+def _read_if(reader: Reader, operation: typing.Any) -> typing.Any:
     """Nothing is to be read of an empty one."""
     if all(inner.operation.name == "scf.yield" for region in operation.regions for block in region
            for inner in block.operations) and not list(operation.results):
@@ -396,7 +397,7 @@ def _read_if(reader, operation):
     return reader.effect(reader, operation)
 
 
-_READERS: dict[str, typing.Callable] = {
+_READERS: dict[str, typing.Callable[..., typing.Any]] = {
     "arith.constant": _read_constant, "llvm.mlir.constant": _read_constant, "arith.cmpi": _read_cmpi,
     "arith.cmpf": _read_cmpf, "arith.select": _read_select, "llvm.select": _read_select, "arith.bitcast": _read_bitcast,
     "vector.bitcast": _read_bitcast, "llvm.bitcast": _read_bitcast, "math.fma": _read_fma, "llvm.intr.fma": _read_fma,
@@ -426,7 +427,7 @@ class Registers:
     vectors: whether the array is spread over lanes; a single value is not. A reference has one value, and no places.
     """
 
-    def __init__(self, values, places, vectors: bool):
+    def __init__(self, values: typing.Any, places: typing.Any, vectors: bool) -> None:
         self.values, self.places, self.vectors = list(values), list(places), vectors
 
 
@@ -437,11 +438,13 @@ class Written:
     arguments and results are Registers.
     """
 
-    def __init__(self, params, given: typing.Sequence[tuple]):
+    def __init__(self, params: typing.Any, given: typing.Sequence[tuple[typing.Any, ...]]) -> None:
         self._params, self._given = params, given
-        self.block, self.arguments, self.results = None, [], []
+        self.block: typing.Any = None
+        self.arguments: list[typing.Any] = []
+        self.results: list[typing.Any] = []
         self.recorder = Recorder(refuse)
-        self._known: dict[object, list] = {}
+        self._known: dict[object, list[typing.Any]] = {}
 
     def __enter__(self) -> Written:
         self._context = _jax.open_mlir()
@@ -453,7 +456,7 @@ class Written:
             raise
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: typing.Any) -> typing.Any:
         return self._context.__exit__(*error)
 
     def _write(self) -> None:
@@ -471,7 +474,7 @@ class Written:
                                        f"{result.layout}, and {kind.layout} is declared")
             self.results.append(self.note(result.layout, tuple(kind.shape), list(result.registers.flat)))
 
-    def _list_types(self, kind, space: str, shape, dtype: str) -> list:
+    def _list_types(self, kind: typing.Any, space: str, shape: typing.Any, dtype: str) -> list[typing.Any]:
         if space != "registers":
             return [_jax.memref_type(kind, space, shape, dtype)] if space in ("smem", "gmem") and shape is not None \
                 else []
@@ -479,7 +482,8 @@ class Written:
         return [layout.registers_element_type(element)] * int(numpy.prod(layout.registers_shape(tuple(shape)),
                                                                          dtype=int))
 
-    def _wrap(self, kind, values: list, space: str, shape, dtype: str):
+    def _wrap(self, kind: typing.Any, values: list[typing.Any], space: str, shape: typing.Any,
+              dtype: str) -> typing.Any:
         """What the function gets for an argument."""
         if space != "registers":
             self.arguments.append(Registers(values, [], False))
@@ -490,7 +494,7 @@ class Written:
         self.arguments.append(self.note(layout, tuple(shape), values))
         return _jax.make_fragments(values, layout, tuple(shape), dtype)
 
-    def _call(self, objects: list) -> list:
+    def _call(self, objects: list[typing.Any]) -> list[typing.Any]:
         function = self._params["mgpu_fn"]
         arguments = _jax.jax.tree.unflatten(self._params["pytree_args"], objects)
         try:
@@ -506,13 +510,13 @@ class Written:
             raise UnsupportedError("the function of an inline_mgpu returns something else than its return_type")
         return leaves
 
-    def note(self, layout, shape, values: list) -> Registers:
+    def note(self, layout: typing.Any, shape: typing.Any, values: list[typing.Any]) -> Registers:
         """With the places of all elements."""
         if not values[0].type or not str(values[0].type).startswith("vector<"):
             return Registers(values, [[numpy.zeros(LANES, numpy.int64)]] * len(values), False)
         return Registers(values, self.find_places(layout, shape), True)
 
-    def find_places(self, layout, shape) -> list:
+    def find_places(self, layout: typing.Any, shape: typing.Any) -> list[typing.Any]:
         """Of each register of a layout the places of its elements."""
         key = (layout, shape)
         if key not in self._known:
@@ -520,7 +524,7 @@ class Written:
         return self._known[key]
 
 
-def list_places(layout, shape) -> typing.Iterator[list[numpy.ndarray]]:
+def list_places(layout: typing.Any, shape: typing.Any) -> typing.Iterator[list[numpy.ndarray[typing.Any, typing.Any]]]:
     """Of each register of a layout the places of its elements, counted row by row, in each lane: the layout writes code
     for the first one, and that is run."""
     block = _jax.make_mlir_function([])

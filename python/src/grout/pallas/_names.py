@@ -14,7 +14,7 @@ from .._library import lib
 class Names:
     """The names of one kernel: each is given once."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def take(self, wanted: str) -> str:
@@ -44,7 +44,7 @@ def short_name(name: str | None) -> str:
     return words[-1] if words else "s"
 
 
-def find_parameter_names(jaxpr, input_count: int) -> list[str]:
+def find_parameter_names(jaxpr: typing.Any, input_count: int) -> list[str]:
     """What the kernel calls its references to arrays; 'in0' and 'out0' where that is not sure.
 
     A kernel that is called with None for an input has more parameters than references. It shows where a parameter is
@@ -57,13 +57,13 @@ def find_parameter_names(jaxpr, input_count: int) -> list[str]:
     return names or [f"in{number}" if number < input_count else f"out{number - input_count}" for number in range(count)]
 
 
-def find_kernel_name(name: str, jaxpr) -> str:
+def find_kernel_name(name: str, jaxpr: typing.Any) -> str:
     """JAX calls a functools.partial 'anonymous': then the name of the function."""
     match = _find_body(jaxpr) if name in ("", "anonymous") else None
     return match[1] if match and match[1] != "<lambda>" else name or "kernel"
 
 
-def _find_body(jaxpr) -> typing.Match | None:
+def _find_body(jaxpr: typing.Any) -> re.Match[str] | None:
     """Name, file and line of the function that the kernel's scope runs: JAX does not keep the function."""
     for equation in jaxpr.eqns:
         if equation.primitive.name == "run_scoped":
@@ -74,13 +74,13 @@ def _find_body(jaxpr) -> typing.Match | None:
     return re.match(r"(\S+) at (.*):(\d+)$", getattr(info, "func_src_info", None) or "")
 
 
-def find_place(jaxpr) -> tuple:
+def find_place(jaxpr: typing.Any) -> tuple[typing.Any, ...]:
     """Where the kernel's function stands, as frames."""
     match = _find_body(jaxpr)
     return ((match[2], int(match[3]), 1, 1),) if match else ()
 
 
-def _read_arguments(jaxpr, count: int) -> list[str]:
+def _read_arguments(jaxpr: typing.Any, count: int) -> list[str]:
     match = _find_body(jaxpr)
     if not match:
         return []

@@ -16,6 +16,9 @@ from ._rules import rule
 from ._values import Cell, View, after_region, count_bytes, dims_of_scalar, dtype_of, lay_out
 from ._views import find_key, find_slots
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 gpu, core = _jax.gpu, _jax.core
 
 
@@ -26,20 +29,20 @@ class Declared:
     name: str
     object: Object
     view: View
-    members: dict[object, Declared] = dataclasses.field(default_factory=dict)
+    members: dict[typing.Any, Declared] = dataclasses.field(default_factory=dict)
     is_per_cta: bool = False  # its first dimension counts CTAs
 
 
-def _group(importer, axes) -> tuple[str, ...]:
+def _group(importer: Importer, axes: typing.Any) -> tuple[str, ...]:
     axes = axes if isinstance(axes, (tuple, list)) else (axes,)
     return tuple(importer.get_axis_name(axis) for axis in axes)
 
 
-def _describe_barrier(importer, name: str, inner) -> Declared:
+def _describe_barrier(importer: Importer, name: str, inner: typing.Any) -> Declared:
     kind = inner.dtype
     count = math.prod(inner.shape)
     arrivals = kind.num_arrivals if kind.num_arrivals != 1 else None
-    groups = ()
+    groups: tuple[tuple[str, ...], ...] = ()
     if isinstance(kind, gpu.ClusterBarrierType):
         groups = tuple(_group(importer, axes) for axes in kind.collective_axes)
     number = importer.count_barrier()
@@ -50,7 +53,7 @@ def _describe_barrier(importer, name: str, inner) -> Declared:
     return Declared(name, made, View("barrier", None, tuple(inner.shape), number=number))
 
 
-def _logical(importer, shape, undo):
+def _logical(importer: Importer, shape: typing.Any, undo: typing.Any) -> typing.Any:
     """Shape, tile and swizzle of an array whose physical shape and transforms back are these."""
     tile: tuple[int, ...] = ()
     swizzle = None
@@ -70,7 +73,7 @@ def _logical(importer, shape, undo):
     return shape, tile, swizzle
 
 
-def _is_for_tma(tile, swizzle, dtype) -> bool:
+def _is_for_tma(tile: typing.Any, swizzle: typing.Any, dtype: typing.Any) -> bool:
     """Whether the rows of tiles are as wide as the swizzle.
 
     JAX brings all such tiles by one box of more dimensions. grout makes a box for each, so it is to choose how tall
@@ -79,12 +82,13 @@ def _is_for_tma(tile, swizzle, dtype) -> bool:
     return swizzle is not None and len(tile) == 2 and count_bytes(dtype, tile[1]) == swizzle
 
 
-def logical_shape(importer, shape, undo) -> tuple[int, ...]:
+def logical_shape(importer: Importer, shape: typing.Any, undo: typing.Any) -> tuple[int, ...]:
     """What an array is to its users whose physical shape and transforms back are these."""
     return tuple(map(int, _logical(importer, shape, undo)[0]))
 
 
-def _describe_array(importer, name: str, inner, undo, alias=None, start=None) -> Declared:
+def _describe_array(importer: Importer, name: str, inner: typing.Any, undo: typing.Any, alias: typing.Any = None,
+                    start: typing.Any = None) -> Declared:
     dtype, physical, word = lay_out(inner.dtype, inner.shape)
     if word > 1 and (undo or start is not None):
         raise importer.unsupported(f"%{name} has elements of less than 4 bits in tiles or in a union")
@@ -99,14 +103,15 @@ def _describe_array(importer, name: str, inner, undo, alias=None, start=None) ->
     return Declared(name, made, View("smem", None, shape, dtype, tuple(undo), padded=not shape, word=word))
 
 
-def _describe_tmem(importer, name: str, aval, undo) -> Declared:
+def _describe_tmem(importer: Importer, name: str, aval: typing.Any, undo: typing.Any) -> Declared:
     """An array in tensor memory."""
     if isinstance(aval, gpu.AbstractRefUnion):
         return _describe_tmem_union(importer, name, aval)
     return _describe_columns(importer, name, aval.inner_aval, aval.layout, bool(aval.collective), undo)
 
 
-def _describe_columns(importer, name: str, inner, layout, collective: bool, undo, start=None) -> Declared:
+def _describe_columns(importer: Importer, name: str, inner: typing.Any, layout: typing.Any, collective: bool,
+                      undo: typing.Any, start: typing.Any = None) -> Declared:
     """undo: what gives it the slots that JAX has beside each other in its columns. start: of a member of a union, the
     column where it begins."""
     slots = find_slots(undo)
@@ -120,11 +125,12 @@ def _describe_columns(importer, name: str, inner, layout, collective: bool, undo
                                    "beside it has no meaning to another array: write packed=True, or keep it out of "
                                    "the union")
     dtype, shape, word = lay_out(inner.dtype, inner.shape)
-    made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **kind)
+    flags: dict[str, typing.Any] = dict(kind)
+    made = grout_builder.tmem(dtype, *shape, collective=collective, alias_start=start, **flags)
     return Declared(name, made, View("tmem", None, shape, dtype, tuple(undo), word=word))
 
 
-def _describe_tmem_union(importer, name: str, aval) -> Declared:
+def _describe_tmem_union(importer: Importer, name: str, aval: typing.Any) -> Declared:
     """An array that has the columns of all, and its members, each with the layout that JAX gives it."""
     import jax
     size = tuple(aval.inner_aval.shape)
@@ -146,7 +152,7 @@ def _describe_tmem_union(importer, name: str, aval) -> Declared:
     return union
 
 
-def find_tmem_kind(layout, rows: int, columns: int) -> dict[str, bool] | None:
+def find_tmem_kind(layout: typing.Any, rows: int, columns: int) -> dict[str, bool] | None:
     """What an array with a layout of Mosaic GPU is declared as; None: there is nothing of that kind."""
     tcgen05 = _jax.tcgen05
     if layout == tcgen05.scales_layout():
@@ -166,7 +172,7 @@ def find_tmem_kind(layout, rows: int, columns: int) -> dict[str, bool] | None:
     return None
 
 
-def _describe_gmem(importer, name: str, inner) -> Declared:
+def _describe_gmem(importer: Importer, name: str, inner: typing.Any) -> Declared:
     """JAX' interpreter gives each CTA an array of its own; grout has one for the launch."""
     if importer.depth:
         raise importer.unsupported(f"%{name} is allocated in GMEM in an inner block: allocate it for the whole kernel")
@@ -177,7 +183,7 @@ def _describe_gmem(importer, name: str, inner) -> Declared:
     return Declared(name, made, View("gmem", None, shape, dtype, padded=not shape), is_per_cta=ctas > 1)
 
 
-def _describe_union(importer, name: str, aval) -> Declared:
+def _describe_union(importer: Importer, name: str, aval: typing.Any) -> Declared:
     inner = aval.inner_aval
     size = count_bytes(inner.dtype, math.prod(inner.shape))
     made = grout_builder.smem("u8", size)
@@ -189,7 +195,7 @@ def _describe_union(importer, name: str, aval) -> Declared:
     return union
 
 
-def _list_members(aval) -> typing.Iterator:
+def _list_members(aval: typing.Any) -> typing.Iterator[typing.Any]:
     """Of each reference of a union its key, its physical shape and the transforms back."""
     import jax
     offset_of_group = 0
@@ -206,7 +212,7 @@ def _list_members(aval) -> typing.Iterator:
             offset += count_bytes(inner.dtype, math.prod(inner.shape))
 
 
-def describe(importer, aval, undo, name: str) -> Declared:
+def describe(importer: Importer, aval: typing.Any, undo: typing.Any, name: str) -> Declared:
     """The object for a reference that a scope allocates."""
     inner = aval.inner_aval
     name = importer.names.take(name)
@@ -230,11 +236,11 @@ def describe(importer, aval, undo, name: str) -> Declared:
     return _describe_array(importer, name, inner, undo)
 
 
-def _bind(declared: Declared, ref) -> View:
+def _bind(declared: Declared, ref: typing.Any) -> View:
     return declared.view.but(ref=ref)
 
 
-def make_scratch(importer, declared: typing.Sequence[Declared]) -> list[View]:
+def make_scratch(importer: Importer, declared: typing.Sequence[Declared]) -> list[View]:
     """Objects that live as long as the kernel."""
     views = []
     for item in declared:
@@ -252,7 +258,8 @@ def make_scratch(importer, declared: typing.Sequence[Declared]) -> list[View]:
     return views
 
 
-def in_scope(importer, declared: typing.Sequence[Declared], collective: bool, body) -> list:
+def in_scope(importer: Importer, declared: typing.Sequence[Declared], collective: bool,
+             body: typing.Any) -> list[typing.Any]:
     """body(views) in a scope with objects of its own: its results."""
     builder = importer.builder
     region = builder.scoped({item.name: item.object for item in declared}, collective)
@@ -266,7 +273,7 @@ def in_scope(importer, declared: typing.Sequence[Declared], collective: bool, bo
     return after_region(results, region.results)
 
 
-def _with_members(importer, declared, views, body) -> list:
+def _with_members(importer: Importer, declared: typing.Any, views: typing.Any, body: typing.Any) -> list[typing.Any]:
     """The members of unions are objects of an inner scope, on the bytes of the union."""
     members = [(number, key, dataclasses.replace(member, object=dataclasses.replace(member.object,
                                                                                     alias=views[number].ref)))
@@ -274,7 +281,7 @@ def _with_members(importer, declared, views, body) -> list:
     if not members:
         return body(views)
 
-    def inner(made):
+    def inner(made: typing.Any) -> typing.Any:
         bound = list(views)
         for (number, key, _), view in zip(members, made):
             bound[number] = bound[number].but(members={**bound[number].members, key: view})
@@ -283,7 +290,7 @@ def _with_members(importer, declared, views, body) -> list:
     return in_scope(importer, [member for _, _, member in members], False, inner)
 
 
-def _check_collective(importer, axes, avals) -> None:
+def _check_collective(importer: Importer, axes: typing.Any, avals: typing.Any) -> None:
     """Objects belong to a CTA: they are shared by its threads, all of them."""
     threads = importer.source.threads
     axes = tuple(axis for axis in axes if axis is not None)  # JAX' loop over a kernel of one thread says (None,)
@@ -300,7 +307,7 @@ def _check_collective(importer, axes, avals) -> None:
 
 
 @rule("run_scoped")
-def import_run_scoped(importer, equation, *consts):
+def import_run_scoped(importer: Importer, equation: typing.Any, *consts: typing.Any) -> typing.Any:
     """Objects for the time of a body."""
     params = equation.params
     jaxpr = params["jaxpr"]
@@ -312,7 +319,7 @@ def import_run_scoped(importer, equation, *consts):
     declared = [describe(importer, variable.aval, tuple(back), short_name(name))
                 for variable, back, name in zip(variables, undo, names)]
 
-    def body(views):
+    def body(views: typing.Any) -> typing.Any:
         return importer.walk(jaxpr, [*consts, *views])
 
     is_shared = bool(collective) and importer.source.threads is not None
@@ -326,7 +333,7 @@ def import_run_scoped(importer, equation, *consts):
 
 
 @rule("run_state")
-def import_run_state(importer, equation, *arguments):
+def import_run_state(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
     """Accumulators with first values; other values are cells, and references come from outside."""
     from ._memory import load, store
     jaxpr = _jax.open_jaxpr(equation.params["jaxpr"])[0]
@@ -334,11 +341,11 @@ def import_run_state(importer, equation, *arguments):
                     for number, (variable, argument) in enumerate(zip(jaxpr.invars, arguments))
                     if isinstance(variable.aval, gpu.WGMMAAbstractAccumulatorRef) and not isinstance(argument, View)]
     made = {number for number, _ in accumulators}
-    bound = [None if number in made else argument if isinstance(argument, View) else Cell(argument, 0)
+    bound: list[typing.Any] = [None if number in made else argument if isinstance(argument, View) else Cell(argument, 0)
              for number, argument in enumerate(arguments)]
     kept = [number for number, argument in enumerate(arguments) if not isinstance(argument, View)]
 
-    def body(views):
+    def body(views: typing.Any) -> typing.Any:
         for (number, _), view in zip(accumulators, views):
             bound[number] = view
             if arguments[number] is not None:
@@ -356,7 +363,7 @@ def import_run_state(importer, equation, *arguments):
     return [next(values) if number in kept else argument for number, argument in enumerate(arguments)]
 
 
-def declare_global(importer, aval) -> View:
+def declare_global(importer: Importer, aval: typing.Any) -> View:
     """pl.get_global: a semaphore that all CTAs of the launch share."""
     inner = aval.inner_aval
     if not _series.is_semaphore(inner.dtype):

@@ -4,11 +4,15 @@ order in which they lie; what JAX' references take beyond that is done to the va
 from __future__ import annotations
 
 import dataclasses
+import typing
 
 from . import _jax
 from ._arithmetic import binary, select
 from ._array_rules import reshape, slice_box, transpose
 from ._values import PACKED, Val, View, index
+
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
 
 indexing = _jax.indexing
 
@@ -20,7 +24,7 @@ class Pick:
     start: Val
     size: int | None
 
-    def take(self, importer, value: Val) -> Val:
+    def take(self, importer: Importer, value: Val) -> Val:
         """The elements that are meant."""
         front = value.shape[:-1]
         if self.start.is_const:
@@ -36,7 +40,7 @@ def is_packed(view: View) -> bool:
     return view.kind in ("gmem", "smem") and view.dtype in PACKED
 
 
-def _align(importer, item, to_val) -> tuple[object, Pick | None]:
+def _align(importer: Importer, item: typing.Any, to_val: typing.Any) -> tuple[object, Pick | None]:
     """Of an index of the last dimension: whole bytes, and what is meant of them."""
     if not isinstance(item, indexing.Slice):
         place = to_val(importer, item)
@@ -56,7 +60,7 @@ def _align(importer, item, to_val) -> tuple[object, Pick | None]:
         item, start=importer.op("multiple_of", "i32", (), start.built, 2)), None
 
 
-def take_part(importer, view: View, indices, take, to_val) -> View:
+def take_part(importer: Importer, view: View, indices: typing.Any, take: typing.Any, to_val: typing.Any) -> View:
     """What indices select; take: the same of elements that have bytes of their own."""
     if view.pick is not None:
         raise importer.unsupported("a part of a part of elements of 4 bits that is no whole bytes: index once")
@@ -64,7 +68,7 @@ def take_part(importer, view: View, indices, take, to_val) -> View:
     stored: list[object] = [None] * len(order)
     for own, dim in enumerate(order):
         stored[dim] = indices[own]
-    meant = list(stored)
+    meant: list[typing.Any] = list(stored)
     stored[-1], pick = _align(importer, stored[-1], to_val)
     part = take(importer, view.but(shape=view.stored or view.shape, turn=(), stored=None), stored)
     kept = [dim for dim in order if isinstance(meant[dim], indexing.Slice)]
@@ -76,7 +80,7 @@ def _plain(order: tuple[int, ...]) -> tuple[int, ...]:
     return () if order == tuple(range(len(order))) else order
 
 
-def turn(importer, view: View, permutation) -> View:
+def turn(importer: Importer, view: View, permutation: typing.Any) -> View:
     """With its dimensions in another order."""
     if view.pick is not None:
         raise importer.unsupported("elements of 4 bits that are no whole bytes, with their dimensions in another "
@@ -91,7 +95,7 @@ def is_whole(view: View) -> bool:
     return view.pick is None and not view.turn
 
 
-def as_reference(importer, view: View) -> View:
+def as_reference(importer: Importer, view: View) -> View:
     """For what takes no value. An operand of a product may be seen in another order; of the rest the verifier says that
     it may not."""
     if view.pick is not None:
@@ -99,13 +103,13 @@ def as_reference(importer, view: View) -> View:
     return view.but(ref=view.ref.transpose(*view.turn), turn=(), stored=None) if view.turn else view
 
 
-def after_load(importer, view: View, value: Val) -> Val:
+def after_load(importer: Importer, view: View, value: Val) -> Val:
     """What is meant of what was loaded."""
     value = view.pick.take(importer, value) if view.pick is not None else value
     return transpose(importer, value, view.turn) if view.turn else value
 
 
-def before_store(importer, view: View, value: Val) -> Val:
+def before_store(importer: Importer, view: View, value: Val) -> Val:
     """What is stored for a value."""
     if view.pick is not None:
         raise importer.unsupported("a store to a part of a byte: it has two elements of 4 bits, and threads that store "

@@ -13,6 +13,9 @@ import typing
 from ..builder import ds
 from ._values import Val, index
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 RANK_MAX = 8  # dimensions of an array of grout
 
 
@@ -34,7 +37,7 @@ class Part:
 class Trail:
     """A whole array, its dimensions, what is taken of them, and those that are left in the order of the part."""
 
-    ref: object
+    ref: typing.Any
     dims: tuple[int, ...]
     parts: tuple[Part, ...]
     order: tuple[int, ...]
@@ -42,7 +45,8 @@ class Trail:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the part."""
-        return tuple(self.dims[dim] if self.parts[dim].is_all else self.parts[dim].size for dim in self.order)
+        sizes = (self.dims[dim] if self.parts[dim].is_all else self.parts[dim].size for dim in self.order)
+        return tuple(size for size in sizes if size is not None)
 
     def is_plain(self) -> bool:
         """Whether only leading dimensions are indexed: the array's own reshape takes that."""
@@ -50,7 +54,7 @@ class Trail:
         return self.order == tuple(range(first, len(self.dims))) and all(self.parts[dim].is_all for dim in self.order)
 
 
-def begin(ref, shape) -> Trail:
+def begin(ref: typing.Any, shape: typing.Any) -> Trail:
     """A whole array."""
     return Trail(ref, tuple(shape), (Part(),) * len(shape), tuple(range(len(shape))))
 
@@ -66,12 +70,12 @@ def take(trail: Trail, parts: typing.Sequence[Part]) -> Trail:
     return dataclasses.replace(trail, parts=tuple(made), order=tuple(order))
 
 
-def transpose(trail: Trail, permutation) -> Trail:
+def transpose(trail: Trail, permutation: typing.Any) -> Trail:
     """Its dimensions in another order."""
     return dataclasses.replace(trail, order=tuple(trail.order[dim] for dim in permutation))
 
 
-def _match(importer, before, after) -> typing.Iterator[tuple[range, range]]:
+def _match(importer: Importer, before: typing.Any, after: typing.Any) -> typing.Iterator[tuple[range, range]]:
     """Which dimensions become which, in groups of as many elements that are as small as they can be. A dimension of one
     element that goes or comes is a group."""
     i = j = 0
@@ -93,14 +97,14 @@ def _match(importer, before, after) -> typing.Iterator[tuple[range, range]]:
         yield range(first, i), range(second, j)
 
 
-def _sum(importer, starts: typing.Sequence[Val]) -> Val:
+def _sum(importer: Importer, starts: typing.Sequence[Val]) -> Val:
     total = index(0)
     for start in starts:
         total = importer.arith("add", total, start)
     return total
 
 
-def _scale(importer, start: Val, by: int, over: int) -> Val:
+def _scale(importer: Importer, start: Val, by: int, over: int) -> Val:
     """start * by / over, where that is known to be a whole number."""
     divisor = math.gcd(by, over)
     by, over = by // divisor, over // divisor
@@ -112,7 +116,7 @@ def _scale(importer, start: Val, by: int, over: int) -> Val:
     return importer.arith("mul", start, index(by))
 
 
-def _join(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]):
+def _join(importer: Importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]) -> typing.Any:
     """Dimensions that lie one inside the other become those of other sizes: the array's dimensions, and the parts."""
     between = [dim for dim in range(dims[0], dims[-1] + 1) if dim not in dims]
     wide = [dim for dim in dims if trail.dims[dim] > 1]
@@ -134,7 +138,7 @@ def _join(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequ
     return (made + [trail.dims[dim] for dim in between], parts + [trail.parts[dim] for dim in between])
 
 
-def _change(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]):
+def _change(importer: Importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Sequence[int]) -> typing.Any:
     """A group of dimensions that become others, none of which may be there: the array's dimensions, and the parts."""
     if len(dims) == len(sizes) == 1:
         return [trail.dims[dims[0]]], [trail.parts[dims[0]]]
@@ -143,7 +147,7 @@ def _change(importer, trail: Trail, dims: typing.Sequence[int], sizes: typing.Se
     return _join(importer, trail, dims, sizes)
 
 
-def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
+def reshape(importer: Importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
     """The part in other dimensions."""
     at = {dim: ([size], [part]) for dim, (size, part) in enumerate(zip(trail.dims, trail.parts))}
     places: list[tuple[int, int]] = []  # of each new dimension: where its group begins, and which of it
@@ -174,7 +178,7 @@ def reshape(importer, trail: Trail, shape: typing.Sequence[int]) -> Trail:
                  tuple(first[group] + number for group, number in places))
 
 
-def build(importer, trail: Trail):
+def build(importer: Importer, trail: Trail) -> typing.Any:
     """The reference that the trail leads to."""
     items: list[object] = []
     kept: list[int] = []
@@ -204,7 +208,7 @@ class _Run:
         """Whether it is known to begin at one."""
         return all((start.const * stride if start.is_const else stride) % of == 0 for start, stride in self.terms)
 
-    def count(self, importer, unit: int) -> Val:
+    def count(self, importer: Importer, unit: int) -> Val:
         """Where it begins, in units that it begins at a multiple of."""
         total = index(0)
         for start, stride in self.terms:
@@ -214,12 +218,12 @@ class _Run:
         return total
 
 
-def _refuse(importer):
+def _refuse(importer: Importer) -> typing.Any:
     return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take "
                                 "the part first, or reshape what is loaded")
 
 
-def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:
+def _follow(importer: Importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:
     """What parts of dimensions take: places, then one slice, then whole dimensions."""
     run, is_open = _Run([], 1), True
     for dim, (size, part) in enumerate(zip(dims, parts)):
@@ -233,7 +237,7 @@ def _follow(importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) 
     return run
 
 
-def _box(importer, run: _Run, dims: typing.Sequence[int]) -> list[Part]:
+def _box(importer: Importer, run: _Run, dims: typing.Sequence[int]) -> list[Part]:
     """The same elements as a box of other dimensions."""
     for dim, size in enumerate(dims):
         unit = math.prod(dims[dim + 1:])
@@ -255,7 +259,8 @@ def _box(importer, run: _Run, dims: typing.Sequence[int]) -> list[Part]:
     raise _refuse(importer)
 
 
-def take_of_other(importer, ref, lies_as, shape, parts):
+def take_of_other(importer: Importer, ref: typing.Any, lies_as: typing.Any, shape: typing.Any,
+                  parts: typing.Any) -> typing.Any:
     """A part of a reference that lies as an array of other dimensions: it, its dimensions, and those that are seen."""
     trail = begin(ref, lies_as)
     made = list(trail.parts)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import typing
 
 # By name of the primitive: rule(importer, equation, *operands) -> the result, a list of several, or None.
-RULES: dict[str, typing.Callable] = {}
+RULES: dict[str, typing.Callable[..., typing.Any]] = {}
 
 
-def rule(*names: str):
+_Function = typing.TypeVar("_Function", bound=typing.Callable[..., typing.Any])
+
+
+def rule(*names: str) -> typing.Callable[[_Function], _Function]:
     """Of the primitives with these names."""
-    def register(function):
+    def register(function: _Function) -> _Function:
         for name in names:
             assert name not in RULES, name
             RULES[name] = function

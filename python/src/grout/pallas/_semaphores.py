@@ -9,10 +9,13 @@ from ._rules import rule
 from ._values import Val, View, index
 from ._views import at_object, to_val
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
+
 FROM_OUTSIDE = "i32"  # the element type of a View of semaphores that are made outside
 
 
-def _find(importer, equation, view: View, transforms):
+def _find(importer: Importer, equation: typing.Any, view: View, transforms: typing.Any) -> typing.Any:
     """The semaphore, and the attributes that its operations have; those of a kernel have a scope of their own."""
     at = at_object(importer, view, transforms)
     scope = equation.params.get("memory_scope", "sys")
@@ -20,7 +23,7 @@ def _find(importer, equation, view: View, transforms):
 
 
 @rule("semaphore_signal")
-def import_semaphore_signal(importer, equation, *operands):
+def import_semaphore_signal(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """Adds units."""
     ref, transforms, count, device, core_index = equation.params["args_tree"].unflatten(operands)
     if device is not None:
@@ -36,37 +39,38 @@ def import_semaphore_signal(importer, equation, *operands):
 
 
 @rule("semaphore_signal_parallel")
-def import_semaphore_signal_parallel(importer, equation, *operands):
+def import_semaphore_signal_parallel(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """Adds units to several, in no order."""
     del equation, operands
     raise importer.unsupported("signals to several devices; grout models one device")
 
 
 @rule("semaphore_wait")
-def import_semaphore_wait(importer, equation, *operands):
+def import_semaphore_wait(importer: Importer, equation: typing.Any, *operands: typing.Any) -> None:
     """Takes units, or looks for them."""
     ref, transforms, count, decrement = equation.params["args_tree"].unflatten(operands)
     keeps = isinstance(decrement, Val) and decrement.is_const and not decrement.const or decrement is False
     at, attributes = _find(importer, equation, ref, transforms)
     count = to_val(importer, count)
     if not attributes:
-        importer.builder.op("semaphore_wait", at, importer.operand(count), **({"no_decrement": True} if keeps else {}))
+        how: dict[str, typing.Any] = {"no_decrement": True} if keeps else {}
+        importer.builder.op("semaphore_wait", at, importer.operand(count), **how)
     elif keeps:
         _look(importer, at, count, attributes)
     else:
         _take(importer, at, count, attributes)
 
 
-def _read(importer, at, attributes: typing.Mapping[str, str]) -> Val:
+def _read(importer: Importer, at: typing.Any, attributes: typing.Mapping[str, str]) -> Val:
     return importer.op("atomic_fetch_add", FROM_OUTSIDE, (), at, 0, order="acquire", **attributes)
 
 
-def _name_carries(importer, *names: str) -> list[str]:
+def _name_carries(importer: Importer, *names: str) -> list[str]:
     importer.carry_count += 1
     return [f"{name}_{importer.carry_count}" for name in names]
 
 
-def _look(importer, at, count: Val, attributes) -> None:
+def _look(importer: Importer, at: typing.Any, count: Val, attributes: typing.Any) -> None:
     """Until there are as many units."""
     units, = _name_carries(importer, "units")
     loop = importer.builder.while_({units: _read(importer, at, attributes).built})
@@ -75,7 +79,7 @@ def _look(importer, at, count: Val, attributes) -> None:
         loop.yield_(_read(importer, at, attributes).built)
 
 
-def _take(importer, at, count: Val, attributes) -> None:
+def _take(importer: Importer, at: typing.Any, count: Val, attributes: typing.Any) -> None:
     """Until the units that are expected are there, and have been lessened: no fewer are expected than are wanted."""
     def exchange(expected: Val) -> Val:
         left = importer.arith("sub", expected, count)
@@ -92,7 +96,7 @@ def _take(importer, at, count: Val, attributes) -> None:
 
 
 @rule("semaphore_read")
-def import_semaphore_read(importer, equation, *operands):
+def import_semaphore_read(importer: Importer, equation: typing.Any, *operands: typing.Any) -> typing.Any:
     """The number of units."""
     ref, transforms = equation.params["args_tree"].unflatten(operands)
     at, attributes = _find(importer, equation, ref, transforms)
@@ -100,13 +104,13 @@ def import_semaphore_read(importer, equation, *operands):
 
 
 @rule("get_global")
-def import_get_global(importer, equation):
+def import_get_global(importer: Importer, equation: typing.Any) -> typing.Any:
     """A semaphore of the launch: each place of the program has its own."""
     from ._objects import declare_global
     return declare_global(importer, equation.outvars[0].aval)
 
 
-def declare_param(importer, name: str, shape) -> View:
+def declare_param(importer: Importer, name: str, shape: typing.Any) -> View:
     """Semaphores from outside."""
     count = 1
     for size in shape:

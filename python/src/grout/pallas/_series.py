@@ -45,20 +45,20 @@ from jax._src import core  # noqa: E402  (after the message that JAX is missing)
 _ClosedJaxpr = getattr(core, "ClosedJaxpr", ())
 
 
-def open_jaxpr(jaxpr) -> tuple[object, typing.Sequence]:
+def open_jaxpr(jaxpr: typing.Any) -> tuple[typing.Any, typing.Sequence[typing.Any]]:
     """A jaxpr, and the values of its constvars where it has them."""
     if _ClosedJaxpr and isinstance(jaxpr, _ClosedJaxpr) and hasattr(jaxpr, "jaxpr"):
         return jaxpr.jaxpr, jaxpr.consts
     return jaxpr, getattr(jaxpr, "consts", ())
 
 
-def list_inputs(jaxpr) -> list:
+def list_inputs(jaxpr: typing.Any) -> list[typing.Any]:
     """All variables that a jaxpr gets from outside. Those without values of what it closes over are constvars before
     0.12, and the first invars since then."""
     return [*jaxpr.constvars, *jaxpr.invars]
 
 
-def list_allocated(jaxpr, const_count: int) -> tuple[list, list[str | None]]:
+def list_allocated(jaxpr: typing.Any, const_count: int) -> tuple[list[typing.Any], list[str | None]]:
     """Of the jaxpr of a run_scoped: the variables of what it allocates, and the names of the body's parameters.
 
     const_count: how many values it closes over, which come first.
@@ -68,7 +68,7 @@ def list_allocated(jaxpr, const_count: int) -> tuple[list, list[str | None]]:
     return variables, names + [None] * (len(variables) - len(names))
 
 
-def apply_dce(function, wanted: typing.Sequence[bool], equation):
+def apply_dce(function: typing.Any, wanted: typing.Sequence[bool], equation: typing.Any) -> typing.Any:
     """Calls a DCE rule: which operands are read, and the equation that is left. Since 0.12 rules ask which references
     are read later, too: here all are."""
     if NUMBERS >= (0, 12):
@@ -76,13 +76,13 @@ def apply_dce(function, wanted: typing.Sequence[bool], equation):
     return function(wanted, equation)
 
 
-def keep(*arguments):
+def keep(*arguments: typing.Any) -> typing.Any:
     """A DCE rule of an equation that stays whatever is wanted of it."""
     equation = arguments[-1]
     return [True] * len(equation.invars), equation
 
 
-def count_scan(params) -> tuple[int, int]:
+def count_scan(params: typing.Any) -> tuple[int, int]:
     """How many consts and how many carries a scan has: two numbers, or a tree since 0.11."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
@@ -93,13 +93,13 @@ def count_scan(params) -> tuple[int, int]:
 
 # ---- primitives -----------------------------------------------------------------------------------------------------
 
-def name_of(primitive) -> str:
+def name_of(primitive: typing.Any) -> str:
     """What a primitive is called. Some were called like their variable before 0.12: 'wgmma_accumulator_deref_p'."""
     name = primitive.name
     return name[:-2] if name.endswith("_p") else name
 
 
-def find_number(equation, operands):
+def find_number(equation: typing.Any, operands: typing.Any) -> typing.Any:
     """The number n of a wait or of registers: an operand in 0.10, a parameter since 0.11."""
     return operands[0] if operands else int(equation.params["n"])
 
@@ -113,20 +113,20 @@ BYTES_ARRIVE_ONCE = NUMBERS >= (0, 12)
 PREDICATED_COPY_ARRIVES = NUMBERS < (0, 12)
 
 
-def raises_races(interpret) -> bool:
+def raises_races(interpret: typing.Any) -> bool:
     """Whether parameters of JAX' interpreter ask that a race is an exception. on_race is of 0.12; before, a race was
     noted."""
     return bool(getattr(interpret, "detect_races", False)) and getattr(interpret, "on_race", None) == "raise"
 
 
-def is_semaphore(dtype) -> bool:
+def is_semaphore(dtype: typing.Any) -> bool:
     """Whether an element type is that of semaphores; JAX has several."""
     from jax._src.pallas import core as pallas_core
     return isinstance(dtype, (pallas_core.AbstractSemaphoreTy, pallas_core.Semaphore, pallas_core.BarrierSemaphore)) \
         or "emaphore" in type(dtype).__name__
 
 
-def _find_im2col():
+def _find_im2col() -> typing.Any:
     """What plgpu.im2col_ref makes of a reference, since 0.12."""
     from jax._src.pallas.mosaic_gpu import core as gpu
     return getattr(gpu, "Im2ColTransform", None)
@@ -135,7 +135,7 @@ def _find_im2col():
 Im2ColTransform = _find_im2col()
 
 
-def find_interpret_params():
+def find_interpret_params() -> typing.Any:
     """The parameters of JAX' interpreter for GPUs, which 0.10.0 and 0.10.1 lack."""
     try:
         from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams

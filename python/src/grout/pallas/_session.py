@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 import typing
 
@@ -38,8 +39,8 @@ class Session:
     error: the first exception of a kernel, as grout raised it; JAX shows its text inside one of its own.
     """
 
-    def __init__(self, check: bool, run_options: typing.Mapping[str, object], options: Options, only_import: bool,
-                 on_report: typing.Callable[[Report], object] | None = None):
+    def __init__(self, check: bool, run_options: typing.Mapping[str, typing.Any], options: Options, only_import: bool,
+                 on_report: typing.Callable[[Report], object] | None = None) -> None:
         self.kernels: list[Imported] = []
         self.raises_races = False  # where JAX' interpret= asks for it
         self.calls: list[Call] = []
@@ -52,9 +53,9 @@ class Session:
         self.held = Held()
         self._lock = threading.Lock()
         # Where kernels are called, by their jaxprs: JAX forgets it on the way. The jaxprs are kept, as keys.
-        self._callers: dict[int, tuple[object, tuple]] = {}
+        self._callers: dict[int, tuple[object, tuple[typing.Any, ...]]] = {}
 
-    def note_caller(self, params) -> None:
+    def note_caller(self, params: typing.Any) -> None:
         """A kernel is being traced. JAX does so again while it lowers, when nobody calls any more."""
         jaxpr = _find_jaxpr(params)
         if id(jaxpr) not in self._callers:
@@ -65,7 +66,7 @@ class Session:
         """Of the calls so far, in their order."""
         return [call.report for call in self.calls if call.report is not None]
 
-    def _import(self, primitive, params, frames) -> Imported:
+    def _import(self, primitive: typing.Any, params: typing.Any, frames: typing.Any) -> Imported:
         imported = import_kernel(make_source(primitive, params, frames), self._options)
         if imported.raises_races and not self._check and not self._only_import:
             imported.notes[UNCHECKED] = 1
@@ -74,13 +75,13 @@ class Session:
             self.kernels.append(imported)
         return imported
 
-    def lower(self, ctx, primitive, nodes, params):
+    def lower(self, ctx: typing.Any, primitive: typing.Any, nodes: typing.Any, params: typing.Any) -> typing.Any:
         """The lowering of a kernel: what the results are."""
         _, frames = self._callers.get(id(_find_jaxpr(params)), (None, ()))
         imported = self._import(primitive, params, frames)
         avals, avals_in = ctx.avals_out, list(map(to_numbers, ctx.avals_in))
 
-        def call(*arrays):
+        def call(*arrays: typing.Any) -> typing.Any:
             return self._guard(imported, arrays, avals)
 
         tokens = ctx.tokens_in  # of JAX' interpret=, and of semaphores from outside
@@ -91,7 +92,7 @@ class Session:
             ctx.set_tokens_out(tokens.update_tokens(mlir.TokenSet({ORDER: token})) if is_ordered else tokens)
         return results
 
-    def _guard(self, imported: Imported, arrays, avals):
+    def _guard(self, imported: Imported, arrays: typing.Any, avals: typing.Any) -> typing.Any:
         if self._only_import:
             return [numpy.zeros(aval.shape, aval.dtype) for aval in avals]
         try:
@@ -103,8 +104,8 @@ class Session:
                 self.error = self.error or error
             raise
 
-    def _call(self, imported: Imported, arrays, avals):
-        by_name: dict[str, numpy.ndarray] = {}
+    def _call(self, imported: Imported, arrays: typing.Any, avals: typing.Any) -> typing.Any:
+        by_name: dict[str, numpy.ndarray[typing.Any, typing.Any]] = {}
         for number, (name, array) in enumerate(zip(imported.inputs, arrays)):
             array = numpy.array(array) if number in imported.changed else array
             by_name[name] = pack(array.reshape(-1) if number in imported.semaphores else array)
@@ -142,7 +143,7 @@ def _refuse_unfit(imported: Imported, arch: str | None) -> None:
             raise UnsupportedError(f"grout has no layout for what @{imported.name} does:\n{error}") from error
 
 
-def _find_jaxpr(params):
+def _find_jaxpr(params: typing.Any) -> typing.Any:
     return params["jaxprs"][0] if "jaxprs" in params else params["jaxpr"]
 
 
@@ -160,7 +161,7 @@ def _hook_allocations() -> None:
     entry = mlir._lowerings[primitive]
     original = getattr(entry, "rule", entry)
 
-    def lower(ctx, *nodes, **params):
+    def lower(ctx: typing.Any, *nodes: typing.Any, **params: typing.Any) -> typing.Any:
         session = _STATE.value
         if session is None or not _series.is_semaphore(params["edtype"]):
             return original(ctx, *nodes, **params)
@@ -169,10 +170,10 @@ def _hook_allocations() -> None:
     mlir.register_lowering(primitive, lower)
 
 
-def _hook(primitive) -> None:
+def _hook(primitive: typing.Any) -> None:
     bind = primitive.bind
 
-    def bind_and_note(*arguments, **params):
+    def bind_and_note(*arguments: typing.Any, **params: typing.Any) -> typing.Any:
         session = _STATE.value
         if session is not None and is_mosaic_gpu(primitive, params):
             session.note_caller(params)
@@ -182,7 +183,7 @@ def _hook(primitive) -> None:
     entry = mlir._lowerings[primitive]
     original = getattr(entry, "rule", entry)
 
-    def lower(ctx, *nodes, **params):
+    def lower(ctx: typing.Any, *nodes: typing.Any, **params: typing.Any) -> typing.Any:
         session = _STATE.value
         if session is None or not is_mosaic_gpu(primitive, params):
             return original(ctx, *nodes, **params)
@@ -192,19 +193,22 @@ def _hook(primitive) -> None:
     _hooked.append(primitive)
 
 
-def enter(session: Session):
+def _is_ours(primitive: typing.Any, params: typing.Any) -> bool:
+    return _STATE.value is not None and is_mosaic_gpu(primitive, params)
+
+
+def enter(session: Session) -> typing.Any:
     """Kernels run in this session from here on. What leave() takes comes back."""
     with _LOCK:
         if not _hooked:
             for primitive in _jax.KERNEL_PRIMITIVES:
                 _hook(primitive)
-                order_kernels(primitive, lambda params, primitive=primitive: _STATE.value is not None and
-                              is_mosaic_gpu(primitive, params))
+                order_kernels(primitive, functools.partial(_is_ours, primitive))
             _hook_allocations()
     return _STATE.swap_local(session)
 
 
-def leave(before) -> None:
+def leave(before: typing.Any) -> None:
     """As it was before enter()."""
     _STATE.set_local(before)
 

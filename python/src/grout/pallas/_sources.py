@@ -12,7 +12,7 @@ gpu, core = _jax.gpu, _jax.core
 INSTEAD = "write plgpu.kernel with this grid, and plgpu.emit_pipeline in it for the blocks"  # of a pallas_call
 
 
-def is_mosaic_gpu(primitive, params) -> bool:
+def is_mosaic_gpu(primitive: typing.Any, params: typing.Any) -> bool:
     """Whether a kernel is written for Mosaic GPU; others (TPU, Triton) are left to JAX."""
     if primitive is _jax.mpmd.mpmd_map_p:
         return any(isinstance(mesh, gpu.Mesh) for mesh in params["meshes"])
@@ -25,7 +25,7 @@ def is_mosaic_gpu(primitive, params) -> bool:
     return given is None and not params.get("interpret") and bool(asks is not None and asks.value)
 
 
-def make_source(primitive, params, frames) -> Source:
+def make_source(primitive: typing.Any, params: typing.Any, frames: typing.Any) -> Source:
     """The kernel of an equation. frames: where it is called."""
     try:
         if primitive is _jax.mpmd.mpmd_map_p:
@@ -35,13 +35,13 @@ def make_source(primitive, params, frames) -> Source:
         raise error if error.frames else UnsupportedError(error.message, primitive.name, frames) from None
 
 
-def _axes_of(mesh) -> dict[str, typing.Any]:
+def _axes_of(mesh: typing.Any) -> dict[str, typing.Any]:
     threads = (mesh.thread_name, mesh.num_threads) if mesh.thread_name is not None else None
     return {"grid": tuple(zip(mesh.grid_names, mesh.grid)), "cluster": tuple(zip(mesh.cluster_names, mesh.cluster)),
             "threads": threads}
 
 
-def _settings_of(params) -> dict[str, typing.Any]:
+def _settings_of(params: typing.Any) -> dict[str, typing.Any]:
     given = params.get("compiler_params")
     return {"approx_math": bool(getattr(given, "approx_math", False)),
             "auto_barriers": not getattr(given, "unsafe_no_auto_barriers", False),
@@ -49,7 +49,7 @@ def _settings_of(params) -> dict[str, typing.Any]:
             "raises_races": _series.raises_races(params.get("interpret"))}
 
 
-def _of_mpmd_map(params, frames) -> Source:
+def _of_mpmd_map(params: typing.Any, frames: typing.Any) -> Source:
     if len(params["jaxprs"]) != 1 or params.get("external_meshes"):
         raise UnsupportedError("several meshes: grout takes kernels with one")
     mesh = params["meshes"][0]
@@ -63,12 +63,12 @@ def _of_mpmd_map(params, frames) -> Source:
 class _Captured(Exception):
     """What the lowering of a pallas_call would compile."""
 
-    def __init__(self, arguments):
+    def __init__(self, arguments: typing.Any) -> None:
         super().__init__()
         self.arguments = arguments
 
 
-def _of_plain_pallas_call(params, frames) -> Source:
+def _of_plain_pallas_call(params: typing.Any, frames: typing.Any) -> Source:
     """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
     if any(size != 1 for size in mapping.grid) or \
@@ -89,7 +89,7 @@ def _of_plain_pallas_call(params, frames) -> Source:
                   **_settings_of(params))
 
 
-def _of_pallas_call(params, frames) -> Source:
+def _of_pallas_call(params: typing.Any, frames: typing.Any) -> Source:
     """JAX writes the pipeline around the body itself; what it would lower is taken from it."""
     lower = getattr(_jax.gpu_lowering, "lower_pipelined_jaxpr_to_module", None)
     if lower is None:
@@ -97,7 +97,9 @@ def _of_pallas_call(params, frames) -> Source:
     given = params.get("compiler_params") or gpu.CompilerParams()
     mapping, mesh = params["grid_mapping"], params.get("mesh")
 
-    def capture(jax_mesh, axis_names, grid, block, cluster, in_shapes, out_shapes, jaxpr, *rest, **named):
+    def capture(jax_mesh: typing.Any, axis_names: typing.Any, grid: typing.Any, block: typing.Any, cluster: typing.Any,
+                in_shapes: typing.Any, out_shapes: typing.Any, jaxpr: typing.Any, *rest: typing.Any,
+                **named: typing.Any) -> None:
         del jax_mesh, block, cluster, rest, named
         raise _Captured((axis_names, grid, in_shapes, out_shapes, jaxpr))
 

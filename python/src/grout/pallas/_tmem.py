@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import typing
 
 from ._arithmetic import unary
 from ._array_rules import take_slot
@@ -12,8 +13,11 @@ from ._rules import rule
 from ._values import Val, View, index
 from ._views import apply, at_object, split_leaves
 
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
 
-def _of_pair(importer, axis):
+
+def _of_pair(importer: Importer, axis: typing.Any) -> typing.Any:
     """The attribute for both CTAs of a pair; the second one does not issue what is for both, as JAX lowers it."""
     if axis is None:
         return {}, contextlib.nullcontext()
@@ -22,7 +26,7 @@ def _of_pair(importer, axis):
     return {"collective_axis": importer.get_axis_name(axis)}, importer.builder.if_(importer.operand(leads))
 
 
-def _take_of_mma(params, operands) -> tuple[dict[str, object], list]:
+def _take_of_mma(params: typing.Any, operands: typing.Any) -> tuple[dict[str, typing.Any], list[typing.Any]]:
     """The operands of an MMA by name, and the leaves of their transforms."""
     names = ["acc", "a", "b", "accumulate", *(["barrier"] if params["arrive"] else []),
              *(["a_scale", "b_scale"] if params["scaled"] else []),
@@ -31,7 +35,7 @@ def _take_of_mma(params, operands) -> tuple[dict[str, object], list]:
 
 
 @rule("tcgen05_mma")
-def import_mma(importer, equation, *operands):
+def import_mma(importer: Importer, equation: typing.Any, *operands: typing.Any) -> typing.Any:
     """acc (+)= a b, and the commit for its barrier."""
     params = equation.params
     given, leaves = _take_of_mma(params, operands)
@@ -53,7 +57,8 @@ def import_mma(importer, equation, *operands):
 
 
 @rule("tcgen05_commit_arrive")
-def import_commit_arrive(importer, equation, barrier, *leaves):
+def import_commit_arrive(importer: Importer, equation: typing.Any, barrier: typing.Any,
+                         *leaves: typing.Any) -> typing.Any:
     """An arrival when all before is done."""
     (transforms,), rest = split_leaves(leaves, equation.params["barrier_transforms_tree"])
     barrier = at_object(importer, barrier, transforms)
@@ -65,7 +70,8 @@ def import_commit_arrive(importer, equation, barrier, *leaves):
 
 
 @rule("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")
-def import_copy(importer, equation, source, target, *leaves):
+def import_copy(importer: Importer, equation: typing.Any, source: typing.Any, target: typing.Any,
+                *leaves: typing.Any) -> typing.Any:
     """By the tensor core."""
     params = equation.params
     (at_source, at_target), _ = split_leaves(leaves, params["smem_tree"], params["tmem_tree"])
@@ -81,7 +87,7 @@ def import_copy(importer, equation, source, target, *leaves):
 
 
 @rule("async_load")
-def import_load(importer, equation, source, *leaves):
+def import_load(importer: Importer, equation: typing.Any, source: typing.Any, *leaves: typing.Any) -> typing.Any:
     """async_load_tmem. reduce=: what the loaded rows come to, which the hardware finds on the way."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     view = apply(importer, source, transforms)
@@ -95,7 +101,8 @@ def import_load(importer, equation, source, *leaves):
 
 
 @rule("async_store_tmem")
-def import_store(importer, equation, target, value, *leaves):
+def import_store(importer: Importer, equation: typing.Any, target: typing.Any, value: typing.Any,
+                 *leaves: typing.Any) -> typing.Any:
     """Registers to tensor memory."""
     (transforms,), _ = split_leaves(leaves, equation.params["tree"])
     view: View = apply(importer, target, transforms)
@@ -108,7 +115,7 @@ def import_store(importer, equation, target, value, *leaves):
 
 
 @rule("wait_load_tmem")
-def import_wait_load(importer, equation):
+def import_wait_load(importer: Importer, equation: typing.Any) -> typing.Any:
     """Loads are over."""
     del equation
     importer.builder.op("wait_load_tmem")
@@ -116,7 +123,7 @@ def import_wait_load(importer, equation):
 
 
 @rule("commit_tmem")
-def import_commit(importer, equation):
+def import_commit(importer: Importer, equation: typing.Any) -> typing.Any:
     """Stores are over."""
     del equation
     importer.builder.op("commit_tmem")

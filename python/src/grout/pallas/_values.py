@@ -13,7 +13,7 @@ from ._errors import UnsupportedError
 CLASS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 
 
-def dtype_of(dtype) -> str:
+def dtype_of(dtype: typing.Any) -> str:
     """'f32' for float32."""
     name = getattr(dtype, "name", str(dtype))
     if name not in FROM_NAME:
@@ -25,7 +25,7 @@ def dtype_of(dtype) -> str:
 WORDS = {"uint2": ("u16", 8)}
 
 
-def lay_out(dtype, shape) -> tuple[str, tuple[int, ...], int]:
+def lay_out(dtype: typing.Any, shape: typing.Any) -> tuple[str, tuple[int, ...], int]:
     """What an array of JAX is declared as: its element type, its dimensions, and how many elements lie in one."""
     shape = tuple(map(int, shape))
     name = getattr(dtype, "name", str(dtype))
@@ -38,7 +38,7 @@ def lay_out(dtype, shape) -> tuple[str, tuple[int, ...], int]:
     return word, (*shape[:-1], shape[-1] // count), count
 
 
-def count_bytes(dtype, count: int) -> int:
+def count_bytes(dtype: typing.Any, count: int) -> int:
     """Bytes that so many elements take in memory: of those of less than 8 bits several lie in one."""
     import jax
     return -(-jax.dtypes.itemsize_bits(dtype) * count // 8)
@@ -75,7 +75,8 @@ class Val:
 
     __slots__ = ("dtype", "shape", "built", "const", "truth")
 
-    def __init__(self, dtype: str, shape=(), built=None, const=None, truth: Val | None = None):
+    def __init__(self, dtype: str, shape: typing.Any = (), built: typing.Any = None, const: typing.Any = None,
+                 truth: Val | None = None) -> None:
         self.dtype, self.shape, self.built, self.const, self.truth = dtype, tuple(shape), built, const, truth
 
     @property
@@ -87,7 +88,7 @@ class Val:
         return f"<Val {self.dtype}{list(self.shape)} {self.const if self.is_const else ''}>"
 
 
-def const(value, dtype: str) -> Val:
+def const(value: typing.Any, dtype: str) -> Val:
     """A constant scalar."""
     if is_bool(dtype):
         return Val(dtype, const=bool(value))
@@ -109,7 +110,7 @@ class View:
     """
 
     kind: str  # gmem, smem, barrier, semaphore, acc, union
-    ref: object
+    ref: typing.Any
     shape: tuple[int, ...]
     dtype: str = ""
     undo: tuple[object, ...] = ()
@@ -126,9 +127,9 @@ class View:
     # order they are seen; which of those loaded are meant.
     stored: tuple[int, ...] | None = None
     turn: tuple[int, ...] = ()
-    pick: object | None = None
+    pick: typing.Any = None
 
-    def but(self, **changes) -> View:
+    def but(self, **changes: typing.Any) -> View:
         """The same with other members."""
         return dataclasses.replace(self, **changes)
 
@@ -141,12 +142,12 @@ class Cell:
     depth: int
 
 
-def after_region(results, built) -> list:
+def after_region(results: typing.Any, built: typing.Any) -> list[typing.Any]:
     """What a region yields, by what its body computed."""
     return [Val(result.dtype, result.shape, value) for result, value in zip(results, built)]
 
 
-def splat_of(array: numpy.ndarray):
+def splat_of(array: numpy.ndarray[typing.Any, typing.Any]) -> typing.Any:
     """The element that all of an array are, or None. Bits are compared: a NaN is like itself, and -0.0 is not like
     0.0."""
     flat = numpy.ascontiguousarray(array).reshape(-1)

@@ -12,13 +12,16 @@ from ..builder import ds
 from . import _jax, _packed, _reshape
 from ._arithmetic import cast, numpy_dtype
 from ._errors import UnsupportedError
-from ._values import Val, View, dtype_of, index
+from ._values import PACKED, Val, View, dtype_of, index
+
+if typing.TYPE_CHECKING:
+    from ._importer import Importer
 
 gpu, indexing, state_types, core = _jax.gpu, _jax.indexing, _jax.state_types, _jax.core
 EXPAND = gpu.ExpandLeadingBatchDimensionsTransform
 
 
-def split_leaves(leaves, *trees) -> tuple[list, list]:
+def split_leaves(leaves: typing.Any, *trees: typing.Any) -> tuple[list[typing.Any], list[typing.Any]]:
     """The transforms of each tree, None for none, and the operands behind them."""
     leaves, found = list(leaves), []
     for tree in trees:
@@ -28,7 +31,7 @@ def split_leaves(leaves, *trees) -> tuple[list, list]:
     return found, leaves
 
 
-def to_val(importer, item) -> Val:
+def to_val(importer: Importer, item: typing.Any) -> Val:
     """An index of a transform: a number or a value."""
     if isinstance(item, Val):
         return item
@@ -37,7 +40,8 @@ def to_val(importer, item) -> Val:
     return importer.make_const(numpy.int32(item)) if numpy.ndim(item) == 0 else item
 
 
-def apply(importer, view: View, transforms, takes_rows: bool = False, in_registers: bool = False) -> View:
+def apply(importer: Importer, view: View, transforms: typing.Any, takes_rows: bool = False,
+          in_registers: bool = False) -> View:
     """The part of a reference that transforms lead to. takes_rows: an array may name its rows. in_registers: it is
     loaded or stored, so what is moved may have other dimensions than the reference (View.lies_as), and elements of 4
     bits may be parts of bytes, or lie in another order."""
@@ -63,7 +67,7 @@ def apply(importer, view: View, transforms, takes_rows: bool = False, in_registe
     return _packed.as_reference(importer, view)
 
 
-def _apply_other(importer, view: View, transform) -> View:
+def _apply_other(importer: Importer, view: View, transform: typing.Any) -> View:
     if view.word > 1:
         raise importer.unsupported(f"the transform {type(transform).__name__} of elements of less than 4 bits")
     if isinstance(transform, state_types.TransposeTransform):
@@ -81,7 +85,7 @@ def _apply_other(importer, view: View, transform) -> View:
     if type(transform).__name__ in ("RefBitcaster", "BitcastTransform"):
         dtype = dtype_of(transform.dtype)
         has_other_size = numpy_dtype(dtype).itemsize != numpy_dtype(view.dtype).itemsize
-        if has_other_size or (dtype in _packed.PACKED) != _packed.is_packed(view):
+        if has_other_size or (dtype in PACKED) != _packed.is_packed(view):
             raise importer.unsupported(f"a reference to {view.dtype} as {dtype}, whose elements have another size: JAX "
                                        "puts them together along the rows, and bytes lie along the columns")
         shape = tuple(getattr(transform, "shape", view.shape))
@@ -93,7 +97,7 @@ def _apply_other(importer, view: View, transform) -> View:
     raise importer.unsupported(f"the transform {type(transform).__name__} of a reference has no counterpart")
 
 
-def _transpose(importer, view: View, permutation) -> View:
+def _transpose(importer: Importer, view: View, permutation: typing.Any) -> View:
     if view.lies_as is not None:
         raise importer.unsupported("a reference in other dimensions that is transposed: transpose what is loaded from "
                                    "it")
@@ -102,7 +106,7 @@ def _transpose(importer, view: View, permutation) -> View:
     return view.but(ref=view.ref.transpose(*permutation), shape=shape, trail=trail)
 
 
-def _reshape_view(importer, view: View, shape) -> View:
+def _reshape_view(importer: Importer, view: View, shape: typing.Any) -> View:
     """Other dimensions: of what lies in shared memory, or of the values that are loaded and stored."""
     if shape == view.shape:
         return view
@@ -121,7 +125,7 @@ def _reshape_view(importer, view: View, shape) -> View:
     return view.but(ref=_reshape.build(importer, trail), shape=shape, trail=trail)
 
 
-def _to_cluster(importer, view: View, transform) -> View:
+def _to_cluster(importer: Importer, view: View, transform: typing.Any) -> View:
     given = dict(zip(transform.dims, (to_val(importer, item) for item in transform.idxs)))
     flat: dict[object, Val] = {}
     for name, place in given.items():
@@ -133,18 +137,18 @@ def _to_cluster(importer, view: View, transform) -> View:
     return view.but(ref=view.ref.cluster(*places), trail=trail)
 
 
-def find_places(importer, given: typing.Mapping[object, Val]) -> list:
+def find_places(importer: Importer, given: typing.Mapping[object, Val]) -> list[typing.Any]:
     """The CTA at the given places of cluster axes, and at the own place of the others."""
     return [importer.operand(given[name] if name in given else importer.axis(name))
             for name, _ in importer.source.cluster]
 
 
-def find_slots(transforms) -> tuple[int, ...]:
+def find_slots(transforms: typing.Any) -> tuple[int, ...]:
     """The dimensions in front of the rows and columns of an array in tensor memory, which JAX has beside each other."""
     return tuple(transforms[0].batch_shape) if transforms and isinstance(transforms[0], EXPAND) else ()
 
 
-def find_key(transforms) -> tuple:
+def find_key(transforms: typing.Any) -> tuple[typing.Any, ...]:
     """What tells a member of a union from others: where it begins, its type and shape, how it lies. transforms: that
     which takes it out of the union, and what follows."""
     transform = transforms[0]
@@ -153,7 +157,7 @@ def find_key(transforms) -> tuple:
     return key if layout is None else (*key, layout, find_slots(transforms[1:]))
 
 
-def find_member(importer, view: View, transforms) -> View:
+def find_member(importer: Importer, view: View, transforms: typing.Any) -> View:
     """A reference of a union."""
     transform = transforms[0]
     if view.members is None:
@@ -164,7 +168,7 @@ def find_member(importer, view: View, transforms) -> View:
     return view.members[key]
 
 
-def _take_rows(importer, view: View, place: Val, dim: int, takes_rows: bool) -> Val:
+def _take_rows(importer: Importer, view: View, place: Val, dim: int, takes_rows: bool) -> Val:
     """Indices as a copy of rows takes them."""
     if not takes_rows or view.kind != "gmem" or dim != 0 or len(place.shape) != 1 or len(view.shape) != 2:
         raise importer.unsupported("an array as an index of a reference: copies by TMA take one of one dimension, for "
@@ -175,7 +179,7 @@ def _take_rows(importer, view: View, place: Val, dim: int, takes_rows: bool) -> 
     return importer.broadcast(rows, place.shape) if rows.is_const else rows
 
 
-def _count_words(importer, view: View, indices) -> typing.Sequence:
+def _count_words(importer: Importer, view: View, indices: typing.Any) -> typing.Sequence[typing.Any]:
     """The indices of elements of grout: those of JAX, but where several of JAX' elements lie in one."""
     if view.word == 1:
         return indices
@@ -187,7 +191,7 @@ def _count_words(importer, view: View, indices) -> typing.Sequence:
     return [*indices[:-1], dataclasses.replace(last, start=last.start // view.word, size=last.size // view.word)]
 
 
-def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
+def take_part(importer: Importer, view: View, indexer: typing.Any, takes_rows: bool = False) -> View:
     """What an NDIndexer selects."""
     if view.kind in ("barrier", "semaphore"):
         return _select(importer, view, indexer.indices)
@@ -200,7 +204,7 @@ def take_part(importer, view: View, indexer, takes_rows: bool = False) -> View:
     return _take_indices(importer, view, _count_words(importer, view, indexer.indices), takes_rows)
 
 
-def _take_indices(importer, view: View, indices, takes_rows: bool = False) -> View:
+def _take_indices(importer: Importer, view: View, indices: typing.Any, takes_rows: bool = False) -> View:
     parts: list[object] = []
     taken: list[_reshape.Part] = []
     shape: list[int] = []
@@ -235,7 +239,7 @@ def _take_indices(importer, view: View, indices, takes_rows: bool = False) -> Vi
     return view.but(ref=view.ref.at[tuple(parts)], shape=tuple(shape), rows=rows, trail=trail)
 
 
-def _take_of_other(importer, view: View, indexer) -> View:
+def _take_of_other(importer: Importer, view: View, indexer: typing.Any) -> View:
     """A part of a reference that has other dimensions than it lies in."""
     parts = []
     for item, size in zip(indexer.indices, view.shape):
@@ -254,7 +258,7 @@ def _take_of_other(importer, view: View, indexer) -> View:
     return view.but(ref=ref, shape=shape, lies_as=lies_as, trail=None)
 
 
-def _select(importer, view: View, indices) -> View:
+def _select(importer: Importer, view: View, indices: typing.Any) -> View:
     """Barriers and semaphores of several dimensions lie in one."""
     offset = view.offset or index(0)
     before = view.strides or tuple(math.prod(view.shape[dim + 1:]) for dim in range(len(view.shape)))
@@ -273,7 +277,7 @@ def _select(importer, view: View, indices) -> View:
     return view.but(offset=offset, shape=tuple(shape), strides=tuple(strides))
 
 
-def at_object(importer, view: View, transforms=(), places=()):
+def at_object(importer: Importer, view: View, transforms: typing.Any = (), places: typing.Any = ()) -> typing.Any:
     """The barrier or semaphore that is meant, as the builder takes it; places: that of another CTA."""
     view = apply(importer, view, transforms)
     if math.prod(view.shape) != 1:
