@@ -92,13 +92,14 @@ golden-update:
 	cd tests/golden && python3 ../run_golden.py --update --grout ../../build/dev/bin/grout *
 
 # Checks the corpus of real bugs, the litmus programs and the mutants of the kernels under many
-# schedules, and writes docs/corpus.md, docs/litmus.md and docs/mutation.md.
+# schedules, and writes docs/corpus.md, docs/litmus.md and docs/mutation.md; with a row for each program and mutant,
+# build/litmus.md and build/mutation.md.
 corpus litmus: deps-test
 	@cmake --preset cuda >/dev/null
 	cmake --build --preset cuda --target grout_exe grout_expect
-	python3 tests/$@/$@.py --grout build/cuda/bin/grout --seeds 20 --update $(if $(filter corpus,$@),--table)
+	python3 tests/$@/$@.py --grout build/cuda/bin/grout --seeds 20 --update $(if $(filter corpus,$@),--table,--table build/litmus.md)
 mutation: release
-	python3 tests/mutation/mutate.py --grout build/release/bin/grout --markdown docs/mutation.md kernels/*.grout
+	python3 tests/mutation/mutate.py --grout build/release/bin/grout --totals docs/mutation.md --markdown build/mutation.md kernels/*.grout
 	python3 tests/mutation/fix.py --grout build/release/bin/grout --all --share 95 kernels/*.grout
 
 # Puts each mistake of tests/reverts back and lets the drawn kernels find it; writes docs/reverts.md. Half an hour.

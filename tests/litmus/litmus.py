@@ -1,7 +1,10 @@
 """Litmus programs: one ordering rule each, with its ruling and the section that decides it. They lie in
-folders by topic. Checks every file under several schedules and timings, and writes the table docs/litmus.md.
+folders by topic. Checks every file under several schedules and timings, and writes
+docs/litmus.md, what there is of each topic.
 
-usage: litmus.py --grout PATH [--seeds N] [--update]
+usage: litmus.py --grout PATH [--seeds N] [--update] [--table FILE]
+
+--table writes a page with a row for each program.
 
 The head of each file:
 
@@ -89,16 +92,29 @@ def group_by_arch(names):
 
 def make_page(rows):
     lines = ["# Litmus programs", "",
-             ("Small programs, each for one rule of what orders what: an outcome that the rule forbids to rely on is a "
-             "finding, one that"),
-             ("it allows is silent. The source column names the section that decides. Written from "
-                                  "the heads of `tests/litmus/`; a test"),
-             "runs every program under several schedules and timings.", ""]
+             "Small programs, each for one rule of what orders what: an outcome that the rule forbids to rely on is a",
+             "finding, one that it allows is silent. The head of each says the ruling, why, and the section that decides.",
+             "A test runs every program under several schedules and timings; `make litmus` writes a page with a row for",
+             "each, `build/litmus.md`.", "",
+             "| topic | programs | ordered | findings | in |", "|---|---|---|---|---|"]
+    for group in sorted({r[0] for r in rows}):
+        its = [r for r in rows if r[0] == group]
+        ordered = sum(r[2] == "ordered" for r in its)
+        folders = sorted({os.path.dirname(r[5]) for r in its})
+        places = ", ".join(f"[{folder}](../tests/litmus/{folder})" for folder in folders)
+        lines.append(f"| {group} | {len(its)} | {ordered} | {len(its) - ordered} | {places} |")
+    ordered = sum(r[2] == "ordered" for r in rows)
+    lines += [f"| all | {len(rows)} | {ordered} | {len(rows) - ordered} | |", ""]
+    return "\n".join(lines)
+
+
+def make_table(rows):
+    lines = ["# Litmus programs", ""]
     for group in sorted({r[0] for r in rows}):
         lines += ["## " + group, "", "| program | ruling | why | source |", "|---|---|---|---|"]
         for _, what, ruling, why, source, name in (r for r in rows if r[0] == group):
-            lines.append("| [%s](../tests/litmus/%s) | %s | %s | %s |" % (
-                what, name, ruling if ruling == "ordered" else "`%s`" % ruling, why, source))
+            said = ruling if ruling == "ordered" else f"`{ruling}`"
+            lines.append(f"| [{what}](../tests/litmus/{name}) | {said} | {why} | {source} |")
         lines.append("")
     return "\n".join(lines)
 
@@ -108,6 +124,7 @@ def main():
     parser.add_argument("--grout", required=True)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--table")
     arguments = parser.parse_args()
     rows = load()
     grout = os.path.abspath(arguments.grout)
@@ -119,6 +136,9 @@ def main():
         for name, output in (failure for job in jobs for failure in job.result()):
             failed += 1
             print("%s: NOT as ruled\n%s" % (name, output))
+    if arguments.table:
+        with open(arguments.table, "w", encoding="utf-8") as file:
+            file.write(make_table(rows))
     page = make_page(rows)
     if arguments.update and failed == 0:
         with open(PAGE, "w") as file:

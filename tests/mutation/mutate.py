@@ -5,7 +5,10 @@ synchronised (so for every schedule) with the outputs of the original.
 Which operations synchronise, and which weaker forms they have, is said by sync.def and ops.def
 (sync_table.py): a new line there has mutants without a change here.
 
-usage: mutate.py --grout PATH [--markdown FILE] [--list] KERNEL.grout...
+usage: mutate.py --grout PATH [--totals FILE] [--markdown FILE] [--list] KERNEL.grout...
+
+--totals writes a page with a row for each kernel, and the mutants that survive; --markdown one with a row for each
+mutant.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -308,6 +311,7 @@ def work(grout, path, pool):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
+    parser.add_argument("--totals")
     parser.add_argument("--markdown")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("kernels", nargs="+")
@@ -328,30 +332,50 @@ def main():
             for line, what, verdict, codes, _ in results:
                 if verdict == "survived" or arguments.list:
                     print("  %s:%d: %s: %s %s" % (path, line, what, verdict, ", ".join(codes)))
+    if arguments.totals:
+        write_totals(arguments.totals, rows)
     if arguments.markdown:
         write_markdown(arguments.markdown, rows)
     print("%d mutants, %d survived" % (sum(len(r[1]) for r in rows), survived))
     return 1 if survived else 0
 
 
-def write_markdown(path, rows):
-    with open(path, "w") as out:
-        out.write("# Mutation self-test\n\nEvery synchronising operation of every clean kernel, dropped, moved by one "
-                  "or weakened, one at a time. `sync.def` says which operations\nthese are, and which weaker forms "
-                  "they have. Each mutant is a finding, or is proved redundant: clean for every schedule, with the\n"
-                  "same outputs. Where launch control hands out the work no verdict is about every schedule: there "
-                  "`tried` means clean under a few, with\nthe same outputs. Written by `make mutation`; the tests try "
-                  "a share of these each time (`mutation/kernels`).\n\n"
-                  "| kernel | mutants | caught | proved redundant | survived |\n|---|---|---|---|---|\n")
+TOTALS = """# Mutation self-test
+
+Every synchronising operation of every clean kernel, dropped, moved by one or weakened, one at a time. `sync.def`
+says which operations these are, and which weaker forms they have. Each mutant is a finding, or is proved redundant:
+clean for every schedule, with the same outputs. Where launch control hands out the work no verdict is about every
+schedule: a redundant one is clean under a few there, with the same outputs. Written by `make mutation`, with a
+row for each mutant in `build/mutation.md`; the tests try a share of these each time (`mutation/kernels`).
+
+| kernel | mutants | caught | proved redundant | survived |
+|---|---|---|---|---|
+"""
+
+
+def write_totals(path, rows):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(TOTALS)
         for kernel, results, count in rows:
-            out.write("| %s | %d | %d | %d | %d |\n" % (os.path.basename(kernel), len(results),
-                                                         count["caught"], count["redundant"] + count["tried"],
-                                                         count["survived"]))
-        for kernel, results, _ in rows:
-            out.write("\n## %s\n\n| line | mutant | verdict |\n|---|---|---|\n" % os.path.basename(kernel))
-            for line, what, verdict, codes, _ in results:
-                words = ", ".join("`%s`" % c for c in codes) if verdict == "caught" else verdict
-                out.write("| %d | %s | %s |\n" % (line, what, words))
+            redundant = count["redundant"] + count["tried"]
+            out.write(f"| {os.path.basename(kernel)} | {len(results)} | {count['caught']} | {redundant} | "
+                      f"{count['survived']} |\n")
+        write_mutants(out, [(kernel, [r for r in results if r[2] == "survived"]) for kernel, results, _ in rows])
+
+
+def write_markdown(path, rows):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("# Mutants\n")
+        write_mutants(out, [(kernel, results) for kernel, results, _ in rows])
+
+
+def write_mutants(out, kernels):
+    for kernel, results in kernels:
+        if results:
+            out.write(f"\n## {os.path.basename(kernel)}\n\n| line | mutant | verdict |\n|---|---|---|\n")
+        for line, what, verdict, codes, _ in results:
+            words = ", ".join(f"`{c}`" for c in codes) if verdict == "caught" else verdict
+            out.write(f"| {line} | {what} | {words} |\n")
 
 
 if __name__ == "__main__":
