@@ -81,9 +81,10 @@ wheel: deps-build
 gpu-bundle: release
 	@tools/gpu_bundle.sh
 
-# The commands of README.md on the last commit, in a fresh Debian 12; needs root.
+# The commands of README.md on the last commit, in a fresh Debian 12; needs root. SUITE=trixie: in a Debian 13.
+SUITE ?= bookworm
 check-fresh:
-	@tools/check_fresh.sh
+	@tools/check_fresh.sh $(SUITE)
 
 # Writes what the goldens print into the goldens; read the diff.
 golden-update:

@@ -34,10 +34,9 @@ function(grout__serves target)
     endforeach()
 endfunction()
 
-# What is installed has no function that nothing calls, is small where it runs once, and less so where it runs once for
-# each text; the rest is as fast as can be (-O3, CMake's own).
-define_property(TARGET PROPERTY GROUT_RUNS_RARELY BRIEF_DOCS "Whether a release build optimises it less")
-set(release_level "$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,-Os,$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_RARELY>>,-O2,-O3>>")
+# What is installed has no function that nothing calls, is small where it runs once, as fast as can be where it runs what
+# a kernel does (-O3), and between the two elsewhere.
+set(release_level "$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,-Os,$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_OPERATIONS>>,-O3,-O2>>")
 target_compile_options(grout_options INTERFACE
     $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections> $<$<CONFIG:Release>:${release_level}>)
 if(NOT APPLE)

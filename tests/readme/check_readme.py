@@ -3,7 +3,8 @@
 usage: check_readme.py --grout PATH [--update]
 
 The parts between '<!-- begin NAME -->' and '<!-- end -->' are what the command prints, indented by four. What
-'grout doctor' says of a missing NVRTC stands in README.md too, and the 'make' lines name targets of the Makefile.
+'grout doctor' says of a missing NVRTC stands in README.md too, 'grout fix' inserts the line that is shown, and the commands name targets of the
+Makefile.
 """
 import argparse
 import os
@@ -27,6 +28,16 @@ def run(grout, folder, *arguments):
     return done.returncode, done.stdout
 
 
+def repair(grout, path):
+    """README.md shows the line that 'grout fix' inserts."""
+    with open(path, encoding="utf-8") as file:
+        wanted = file.read().replace(STORE, STORE + "  commit_smem\n")
+    _, said = run(grout, os.path.dirname(path), "fix", "--yes", os.path.basename(path))
+    with open(path, encoding="utf-8") as file:
+        if file.read() != wanted:
+            sys.exit(f"fix does not insert the commit_smem that README.md shows\n{said}")
+
+
 def parts_of(grout):
     """What each part must say."""
     with open(os.path.join(HERE, "add_one.grout"), encoding="utf-8") as file:
@@ -34,13 +45,14 @@ def parts_of(grout):
     parts = {"kernel": broken}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "add_one.grout")
-        for text, name, wanted in ((broken, "report", 1),
-                                   (broken.replace(STORE, STORE + "  commit_smem\n"), "clean", 0)):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(broken)
+        for name, wanted in (("report", 1), ("clean", 0)):
             code, parts[name] = run(grout, folder, "check", "add_one.grout")
             if code != wanted:
                 sys.exit(f"{name}: exit code {code}, not {wanted}\n{parts[name]}")
+            if name == "report":
+                repair(grout, path)
         code, cuda = run(grout, folder, "emit", "add_one.grout")
         if code != 0:
             sys.exit(f"emit: exit code {code}")
@@ -69,13 +81,13 @@ def check_nvrtc(grout, readme):
 
 
 def check_commands(readme):
-    """The commands that tools/check_fresh.sh runs: each 'make' is of a target that there is."""
+    """The commands that tools/check_fresh.sh types: each names a target that there is."""
     [block] = re.findall(r"<!-- begin commands -->\n\n(.*?)\n<!-- end -->", readme, re.S)
     with open(os.path.join(os.path.dirname(README), "Makefile"), encoding="utf-8") as file:
         targets = set(re.findall(r"^([a-z][a-z-]*):", file.read(), re.M))
-    named = re.findall(r"^    make ([a-z-]+)", block, re.M)
-    if len(named) < 3 or not set(named) <= targets:
-        sys.exit(f"README.md: make {named}, the Makefile has {sorted(targets)}")
+    named = re.findall(r"^    tools/bootstrap.sh ([a-z-]+)", block, re.M)
+    if named != ["demo", "test"] or len(block.splitlines()) != len(named) or not set(named) <= targets:
+        sys.exit(f"README.md: commands for {named}, not for demo and test; the Makefile has {sorted(targets)}")
     bare = [line for line in block.splitlines() if line and not line.startswith("    ")]
     if bare:
         sys.exit(f"README.md: a command that is not indented by four: {bare[0]}")
