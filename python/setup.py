@@ -7,6 +7,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import typing
 
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -72,7 +73,7 @@ def write_build_facts(package):
     import cffi
     ffi = cffi.FFI()
     ffi.cdef("uint32_t grout_abi_get_version(void); uint64_t grout_abi_get_tables(void);")
-    library = ffi.dlopen(str(package / "_native" / "libgrout.so"))
+    library: typing.Any = ffi.dlopen(str(package / "_native" / "libgrout.so"))
     (package / "_build.py").write_text(f"ABI_VERSION = {library.grout_abi_get_version()}\n"
                                        f"TABLES = {library.grout_abi_get_tables():#x}\n", encoding="utf-8")
 

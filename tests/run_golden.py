@@ -21,11 +21,13 @@ to its siblings) and a link to the project's kernels/. Files it writes vanish wi
 """
 import argparse
 import difflib
+import io
 import os
 import shlex
 import subprocess
 import sys
 import tempfile
+import typing
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 from limit import SECONDS
@@ -157,7 +159,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("kernels", nargs="+", metavar="kernel-or-stage")
     args = parser.parse_args()
-    sys.stdout.reconfigure(errors="backslashreplace")
+    typing.cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
     failures = 0
     for path in list(find_kernels(args.kernels))[::args.every]:
         try:

@@ -73,6 +73,7 @@ lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "shell scripts (shellcheck)" shell
 lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
 lint "types of the Python package (mypy)" python_lint mypy --no-error-summary -p grout
+lint "types of scripts (tools/lint_types.py)" python_lint python tools/lint_types.py
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers
 lint "no mutable globals" globals

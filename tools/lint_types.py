@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What mypy says of the scripts: tools, tests and benches, which are no package. Their settings are those of mypy.ini.
 
-usage: lint_types.py MYPY
+usage: lint_types.py        with a Python that has mypy, as that of tools/python_lints.sh
 
 A script imports from its folder and from those that it adds to sys.path. mypy takes one file of a name at a time, so
 folders with files of the same names go to it in several parts.
@@ -14,7 +14,6 @@ import sys
 from lint_files import ROOT, list_files
 
 PACKAGE = "python/src/"
-PACKAGES = ("tests/pallas_compat/cases",)  # without an __init__.py
 LEFT_OUT = ("python/tests/types/wrong.py",)  # mistakes that a test looks for
 
 
@@ -25,7 +24,7 @@ def find_folders():
         if file.startswith(PACKAGE) or file in LEFT_OUT:
             continue
         folder = os.path.dirname(file)
-        while os.path.exists(os.path.join(ROOT, folder, "__init__.py")) or folder in PACKAGES:
+        while os.path.exists(os.path.join(ROOT, folder, "__init__.py")):
             folder = os.path.dirname(folder)
         folders.setdefault(folder, []).append(file)
     return folders
@@ -49,7 +48,7 @@ def split(folders):
     return parts
 
 
-def check(mypy, folders, part):
+def check(folders, part):
     """What mypy says of a part. Its scripts may import from the folders of the others."""
     names, path = set(part["names"]), list(part["folders"])
     for folder, files in folders.items():
@@ -57,19 +56,19 @@ def check(mypy, folders, part):
             names |= name_modules(folder, files)
             path.append(folder)
     files = [file for folder in part["folders"] for file in folders[folder]]
-    done = subprocess.run([mypy, "--no-error-summary", *files], cwd=ROOT, capture_output=True, text=True, check=False,
-                          env={**os.environ, "MYPYPATH": os.pathsep.join(path)})
+    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", *files], cwd=ROOT, capture_output=True,
+                          text=True, check=False, env={**os.environ, "MYPYPATH": os.pathsep.join(path)})
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 1:
         print(__doc__, file=sys.stderr)
         return 2
     folders, said, status = find_folders(), {}, 0
     parts = split(folders)
     for part in parts:
-        code, lines = check(sys.argv[1], folders, part)
+        code, lines = check(folders, part)
         said.update(dict.fromkeys(lines))  # what two parts import is said once
         status = max(status, code)
     print("".join(f"{line}\n" for line in said), end="")

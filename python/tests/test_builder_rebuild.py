@@ -3,6 +3,7 @@
 built again and compared."""
 import functools
 import pathlib
+import typing
 
 import pytest
 
@@ -161,6 +162,7 @@ class Rebuilding:
         first = lib.grout_module_get_block(self.m, op.first_block)
         args = range(first.first_arg, first.first_arg + first.arg_count)
         operands = self.operands(op)
+        region: typing.Any
         if text == "for":
             region = self.b.for_(*operands[:3], carry=self.carries(op, first, (3, 1)), name=self.name(args[0]),
                                  **self.attrs(op))

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import grout
-from grout import _gpu
+from grout import _gpu, _library
 
 
 class OnGpu:
@@ -105,7 +105,7 @@ class FakeTorch:
                                     _cuda_getDevice=lambda: self.device)
         monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=Tensor, cuda=cuda, _C=raw))
         monkeypatch.setattr(_gpu, "_make_kernel", self.make)
-        real = _gpu.lib
+        real = _library.lib
         monkeypatch.setattr(_gpu, "lib", types.SimpleNamespace(
             grout_gpu_kernel_launch=self.launch, GROUT_DIAG_BAD_ARGUMENT=real.GROUT_DIAG_BAD_ARGUMENT))
 
@@ -120,8 +120,8 @@ class FakeTorch:
         return f"kernel {self.made}"
 
     def launch(self, handle, arguments, count, stream, diags):
-        given = [(int(_gpu.ffi.cast("uintptr_t", arguments[i].data)), arguments[i].size) for i in range(count)]
-        self.launched.append((handle, given, int(_gpu.ffi.cast("uintptr_t", stream)), self.device))
+        given = [(int(_library.ffi.cast("uintptr_t", arguments[i].data)), arguments[i].size) for i in range(count)]
+        self.launched.append((handle, given, int(_library.ffi.cast("uintptr_t", stream)), self.device))
         return self.is_right
 
 
@@ -168,7 +168,12 @@ def test_the_short_way(fake, monkeypatch):
     torch, kernel = fake
     ways = []
     real = kernel._launcher.launch_again
-    monkeypatch.setattr(kernel._launcher, "launch_again", lambda *given: ways.append(real(*given)) or ways[-1])
+
+    def note(*given):
+        ways.append(real(*given))
+        return ways[-1]
+
+    monkeypatch.setattr(kernel._launcher, "launch_again", note)
 
     def launch(x, y, **options):
         kernel.launch(x, y, **options)

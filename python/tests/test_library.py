@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import grout
-from grout import _files, _gpu, _library
+from grout import _build, _files, _gpu, _library
 from grout._library import ffi, lib, list_structs
 
 
@@ -31,10 +31,10 @@ def test_every_public_struct_has_its_size_compared():
 
 
 def test_another_library_is_refused(monkeypatch):
-    monkeypatch.setattr(_library._build, "ABI_VERSION", 0)
+    monkeypatch.setattr(_build, "ABI_VERSION", 0)
     assert "ABI version" in _library._find_difference(lib)
     monkeypatch.undo()
-    monkeypatch.setattr(_library._build, "TABLES", 1)
+    monkeypatch.setattr(_build, "TABLES", 1)
     assert "tables" in _library._find_difference(lib)
     monkeypatch.undo()
     monkeypatch.setattr(_library, "PATH", "/nowhere/libgrout.so")

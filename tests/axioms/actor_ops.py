@@ -4,6 +4,7 @@ access is held against all before it by the rules of order.py.
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import typing
 
 import order
 from order import NOTHING, SCOPES, Access, Fence, bits, join
@@ -52,6 +53,13 @@ def get_own_line(key):
 
 class ActorOps:
     """A program, and what was found of it: for each Finding the rulings that excuse it, None where there is none."""
+
+    # Functions of its heirs.
+    admit: typing.Any
+    is_followed: typing.Any
+    judge_tensor: typing.Any
+    seal: typing.Any
+    touch_cells: typing.Any
 
     def __init__(self, program, past=None):
         self.program = program

@@ -8,6 +8,9 @@ from draw_sync import PARAMS, Drawn
 class Waiting(Drawn):
     """Bodies of several actors, whose waits come some time after what they wait for, or never."""
 
+    waits: list[list[str]]
+    body: list[str]
+
     def flush(self, actor, part):
         waits, self.waits[actor] = self.waits[actor], []
         lines = []

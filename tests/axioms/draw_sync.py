@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import random
+import typing
 
 STORE = "store %%s[%d], (broadcast 2.0 : f32[64])"
 PARAMS = "kernel @k(%%x: in gmem f32[2, 64], %%m: inout gmem f32[2, 64], %%y: inout gmem f32[%d, 64]%s) %s"
@@ -10,6 +11,8 @@ PARAMS = "kernel @k(%%x: in gmem f32[2, 64], %%m: inout gmem f32[2, 64], %%y: in
 
 class Drawn:
     """What all of them share: a source of chance, the outputs so far, and the lines of each actor."""
+
+    text: typing.Any  # a function of its heirs
 
     def __init__(self, kind, seed, actors):
         self.draw = random.Random("%s %d" % (kind, seed))

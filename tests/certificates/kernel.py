@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import random
+import typing
 
 
 class Kernel:
@@ -152,6 +153,11 @@ class Hand:
     """Channels between actors, by rounds; each consumer has a row of the output. Its heirs set kernel, channels, rounds
     and is_loop, and say what is read of the input in round i (read_input)."""
 
+    kernel: typing.Any
+    channels: typing.Any
+    rounds: int
+    is_loop: bool
+    read_input: typing.Any
     row_count = 0
 
     def take_row(self):

@@ -8,6 +8,7 @@ that it has seen, and the array %y has the outcome of one run.
 SPDX-License-Identifier: Apache-2.0
 """
 import sys
+import typing
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 from kernel import Kernel, World
@@ -29,6 +30,8 @@ class Bell:
 
 class Choices:
     """What the actors of a kernel do, and what each is told: values from 0 to below a radix."""
+
+    rung: dict[typing.Any, typing.Any]
 
     def __init__(self, kernel):
         self.kernel, self.draw = kernel, kernel.draw
@@ -306,7 +309,8 @@ class Choices:
 
     def emit_actor(self, actor):
         kernel, draw = self.kernel, self.draw
-        self.actor, self.told, self.closing, self.flying, self.rung = actor, [], [], [], {}
+        self.actor, self.told, self.closing, self.flying = actor, [], [], []
+        self.rung = {}
         in_cluster = actor % (self.world.cluster * self.world.threads)
         is_sender = self.post is not None and in_cluster == self.post[0]
         self.is_receiver = self.post is not None and in_cluster == self.post[1]

@@ -6,6 +6,8 @@ its MMAs write a slot, both where each CTA stores first.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import typing
+
 from kernel import Hand, add, emit_parts, mod, parity
 
 COLUMNS = 32
@@ -48,7 +50,8 @@ class Ring:
         if not self.is_explicit:
             self.kernel.emit(f"barrier_arrive {self.refer(i)}")
             return
-        ctas = {"own": [None], "leader": [None if self.is_shared else 0], "both": [0, 1]}[self.hears]
+        heard = {"own": (None,), "leader": (None if self.is_shared else 0,), "both": (0, 1)}
+        ctas: typing.Any = heard[self.hears]
         self.kernel.emit(*(f"mbarrier_arrive {self.refer(i, cta)}" for cta in ctas))
 
     def wait(self, i, before=0):

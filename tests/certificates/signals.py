@@ -5,10 +5,14 @@ A Signal has senders and receivers. In round i a sender notifies; a receiver wai
 
 SPDX-License-Identifier: Apache-2.0
 """
+import typing
+
 from kernel import add, mod, parity
 
 
 class Signal:
+    declare: typing.Any  # a function of its heirs
+
     def __init__(self, kernel, world, senders, receivers, slots, rounds, is_late):
         self.kernel, self.world = kernel, world
         self.senders, self.receivers = senders, receivers

@@ -109,11 +109,11 @@ def run_bytes(*words, cwd=None, stdin=b"", columns=None):
 
 def check_bytes(raw, where, commands=0):
     """Text that steers nothing: no control but colours, UTF-8, no command of a workflow but so many annotations."""
-    text = re.sub(rb"\x1b\[[0-9;]*m", b"", raw)
-    found = [hex(byte) for byte in text if (byte < 32 and byte not in b"\n\t") or byte == 127]
+    plain = re.sub(rb"\x1b\[[0-9;]*m", b"", raw)
+    found = [hex(byte) for byte in plain if (byte < 32 and byte not in b"\n\t") or byte == 127]
     assert not found, f"{where}: {found} in {raw}"
     try:
-        text = text.decode()
+        text = plain.decode()
     except UnicodeDecodeError as error:
         raise AssertionError(f"{where}: {error} in {raw}") from error
     found = [hex(ord(c)) for c in text if c.encode() in STEERING]

@@ -146,7 +146,7 @@ def type_line(command, environment, folder, line):
     try:
         while True:
             if not select.select([terminal], [], [], SECONDS)[0]:
-                raise AssertionError(f"{command[0]} says nothing after: {output[-300:]}")
+                raise AssertionError(f"{command[0]} says nothing after: {output[-300:]!r}")
             try:
                 piece = os.read(terminal, 4096)
             except OSError:
@@ -161,7 +161,7 @@ def type_line(command, environment, folder, line):
     finally:
         os.close(terminal)
         os.waitpid(pid, 0)
-    raise AssertionError(f"{command[0]} ended: {output[-300:]}")
+    raise AssertionError(f"{command[0]} ended: {output[-300:]!r}")
 
 
 def compare(got, typed, wanted):

@@ -38,6 +38,8 @@ UNDEFINED = ("undefined",)
 class Op:
     """A line that writes, as each actor runs it that takes part."""
 
+    line: int  # in the text, once that is written
+
     def __init__(self, rng, number, round_, kernel):
         self.number, self.round = number, round_
         self.space = rng.choice("gs")

@@ -172,10 +172,10 @@ def run_cases(arguments):
     import jax
 
     import cases
-    import run
+    import children
     if arguments.fetch:
         from cases import jax_tutorial
-        run.fetch(arguments.tests, (jax_tutorial.FILE,))
+        children.fetch(arguments.tests, (jax_tutorial.FILE,))
     judgements, results, bad = read_judgements(), {}, 0
     for name, case in cases.load(tuple(arguments.group or ("jax", "pages")), arguments.tests).items():
         if arguments.case and name not in arguments.case:

@@ -122,7 +122,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--every-release", action="store_true")
     parser.add_argument("--newer", action="store_true")
-    arguments, arguments.words = parser.parse_known_args()
+    arguments, words = parser.parse_known_args()
+    arguments.words = words
     if not arguments.newer and not arguments.build:
         parser.error("--build is missing")
     try:

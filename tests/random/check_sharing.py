@@ -18,6 +18,7 @@ import argparse
 import os
 import random
 import sys
+import typing
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 import checking
@@ -288,7 +289,7 @@ class Registers:
         return codes == self.wanted and code == (1 if self.wanted else 0), codes
 
 
-KINDS = {"multicast": Multicast, "collective": Collective, "registers": Registers}
+KINDS: dict[str, typing.Any] = {"multicast": Multicast, "collective": Collective, "registers": Registers}
 
 
 def main():

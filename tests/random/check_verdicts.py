@@ -19,6 +19,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import typing
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -71,7 +72,8 @@ class Line:
         self.stores_read = 0
         self.loads = []
         self.open = []  # plain accesses without a commit
-        self.halves = [None, None]  # the newest wgmma on each half of the accumulator: line, group, width
+        # The newest wgmma on each half of the accumulator: line, group, width.
+        self.halves: list[typing.Any] = [None, None]
         self.outputs = 0
 
     def emit(self, text):

@@ -325,7 +325,7 @@ def compute_attention(arrays, sizes):
     for head, query in enumerate(queries):
         group = head // sizes["GROUP"]
         outputs, logs = compute_attention_head(*(cut_rows(part, sizes["D"]) for part in
-                                                 (query, keys[group], values[group])), sizes["CAUSAL"])
+                                                 (query, keys[group], values[group])), is_causal=sizes["CAUSAL"])
         result["o"] += outputs
         result["lse"] += logs + padding  # nothing is promised of the rows that fill the last block
     return result
@@ -344,7 +344,7 @@ def compute_decode(arrays, sizes):
         length = arrays["lengths"][head // 2]
         rows = (cut_rows(part, sizes["D"])[:count] for part, count in (
             (query, sizes["GROUP"]), (keys[head], length), (values[head], length)))
-        result += compute_attention_head(*rows, False)[0]
+        result += compute_attention_head(*rows, is_causal=False)[0]
     return {"o": result}
 
 
@@ -389,7 +389,7 @@ def compute_backward(arrays, sizes):
     rows = cut_rows(list(zip(arrays["lse2"], arrays["delta"])), sizes["ROWS"])
     for shared, (key, value) in enumerate(zip(keys, values)):
         heads = [compute_backward_head(*(cut_rows(part, d) for part in (queries[head], key, value, outward[head])),
-                                       rows[head], sizes["CAUSAL"])
+                                       rows=rows[head], is_causal=sizes["CAUSAL"])
                  for head in range(shared * group, (shared + 1) * group)]
         result["sums"] += itertools.chain(*(row for head in heads for row in head[0]))
         for name, at, scale in (("dk", 1, 0.125), ("dv", 2, 1.0)):

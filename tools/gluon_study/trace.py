@@ -15,6 +15,7 @@ import importlib
 import os
 import sys
 import types
+import typing
 import unittest.mock
 
 # The name of the kernel, its grid, the values of its parameters by name, and the text of the TTGIR.
@@ -82,7 +83,7 @@ class Driver:
 
 def stand_in(arch):
     """Puts the stand-ins where 'import torch' and 'import pytest' find them."""
-    torch = types.ModuleType("torch")
+    torch: typing.Any = types.ModuleType("torch")
     torch.__dict__.update(DTYPES)
     torch.Tensor = Tensor
     torch.empty = lambda *shape, dtype=DTYPES["float32"], **of: Tensor(*shape, dtype=dtype.name)

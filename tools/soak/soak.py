@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 import traceback
+import typing
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUG = re.compile(rb"\[internal-error\]|AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|Assertion .* "
@@ -96,13 +97,14 @@ class Case:
     def start(self, program, command):
         """The process, in the folder, with its limits. Streams go to files: nobody has to read."""
         self.log.append((program, command))
-        stdin = subprocess.DEVNULL
+        stdin: typing.Any = subprocess.DEVNULL
         if command.stdin is not None:
             (self.streams / "stdin").write_bytes(command.stdin)
             stdin = open(self.streams / "stdin", "rb")  # noqa: SIM115  (closed once the process has it)
         with open(self.streams / "stdout", "wb") as out, open(self.streams / "stderr", "wb") as err:
-            process = subprocess.Popen([program, *command.words], cwd=self.folder, stdin=stdin, stdout=out, stderr=err,
-                                       env=self.environment(command), start_new_session=True)
+            process: typing.Any = subprocess.Popen(
+                [program, *command.words], cwd=self.folder, stdin=stdin, stdout=out, stderr=err,
+                env=self.environment(command), start_new_session=True)
         if stdin is not subprocess.DEVNULL:
             stdin.close()
         process.started = time.monotonic()

@@ -139,7 +139,7 @@ class Series:
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (self.options.most, self.options.most + 1))
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = 0  # so that Popen does not wait again
-        outcome = soak.Outcome(status, usage, *(read_ends(folder / name) for name in ("out", "err")), 0)
+        outcome = soak.Outcome(status, usage, *(read_ends(folder / name) for name in ("out", "err")), wall=0)
         self.judge(outcome, folder)
         return outcome.cpu
 

@@ -6,6 +6,8 @@ import typing
 class Error(Exception): ...
 
 class _Type:
+    kind: str
+    item: _Type
     elements: dict[int, str]
 
 class _FFI:

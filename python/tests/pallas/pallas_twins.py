@@ -44,7 +44,7 @@ def install_once():
     noting = Noting(table)
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("grout.pallas") and getattr(module, "RULES", None) is table:
-            module.RULES = noting
+            vars(module)["RULES"] = noting
     original = Session._call
 
     def call_twice(self, imported, arrays, avals):

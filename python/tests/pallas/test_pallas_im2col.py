@@ -27,8 +27,8 @@ def list_windows(x, window, padding):
     padded = numpy.pad(x, ((0, 0), *padding, (0, 0)))
     counts = [size - length + 1 for size, length in zip(padded.shape[1:-1], window)]
     starts = itertools.product(range(x.shape[0]), *map(range, counts))
-    return numpy.stack([padded[(n, *(slice(a, a + length) for a, length in zip(place, window)))]
-                        for n, *place in starts])
+    boxes = [(n, *(slice(a, a + length) for a, length in zip(place, window))) for n, *place in starts]
+    return numpy.stack([padded[box] for box in boxes])
 
 
 def copy_windows(take, rows, channels, transforms=TILED, waits=True, **options):
@@ -56,10 +56,12 @@ def test_windows(size, window, padding, place, transforms):
 
     def take(x):
         view = plgpu.im2col_ref(x, window_shape=window, padding=padding)
-        return view.at[(pl.ds(first, rows), *place, pl.ds(0, 64))]
+        part = (pl.ds(first, rows), *place, pl.ds(0, 64))
+        return view.at[part]
 
     x = fill(*size)
-    wanted = list_windows(x, window, padding)[(slice(first, first + rows), *map(int, place))]
+    part = (slice(first, first + rows), *map(int, place))
+    wanted = list_windows(x, window, padding)[part]
     assert_same(check(copy_windows(take, rows, 64, transforms), x).result, wanted)
 
 

@@ -232,7 +232,7 @@ def test_waits_of_tensor_memory(name, left_out, codes):
 def test_own_loads_and_stores_of_tensor_memory_need_no_waits(name, waits):
     x = count(128, 64)
     function = _make_tmem(*(wait if is_there else lambda: None for wait, is_there in zip(TMEM_WAITS[name], waits)),
-                          lambda: None)
+                          fence=lambda: None)
     assert_same(check(function, x).result, x + 1)
 
 

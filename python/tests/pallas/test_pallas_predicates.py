@@ -138,7 +138,7 @@ def test_a_store_without_a_group_of_its_own(stores):
         pl.when(which[0] != 1)(lambda: out.__setitem__(..., room[...]))
 
     def make(waits):
-        return kernel(lambda *refs: body(*refs, waits), S((128,), jnp.int32),
+        return kernel(lambda *refs: body(*refs, waits=waits), S((128,), jnp.int32),
                       scratch_types=[plgpu.SMEM((128,), jnp.int32)])
 
     which = numpy.full(1, stores, "int32")

@@ -6,6 +6,7 @@ import importlib
 import linecache
 import pathlib
 import re
+import typing
 
 import numpy
 import pytest
@@ -554,7 +555,7 @@ def read_hints(file):
     text = file.read_text(encoding="utf-8")
     if file.suffix != ".py":
         return text
-    nodes = list(ast.walk(ast.parse(text)))
+    nodes: list[typing.Any] = list(ast.walk(ast.parse(text)))
     said_here = {id(node.body[0].value) for node in nodes if isinstance(getattr(node, "body", None), list) and
                  node.body and isinstance(node.body[0], ast.Expr)}
     return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and

@@ -126,8 +126,8 @@ class Case:
         text += "    grid(m = 2, n = 2) threads(wg = 1)\n{\n"
         a_size = (depth, rows) if self.a_turned else (rows, depth)
         b_size = (depth, columns) if self.b_turned else (columns, depth)
-        text += declare("as", self.a_type, *a_size, self.a_swizzle, self.size, self.is_tall)
-        text += declare("bs", self.b_type, *b_size, self.b_swizzle, self.size, self.is_tall)
+        text += declare("as", self.a_type, a_size[0], a_size[1], self.a_swizzle, self.size, self.is_tall)
+        text += declare("bs", self.b_type, b_size[0], b_size[1], self.b_swizzle, self.size, self.is_tall)
         text += "  scratch %%cs : smem %s[%d, %d]\n" % (self.sum, rows, columns)
         text += "  scratch %full : barrier[1] arrivals(2)\n"
         text += "  scratch %%acc : acc %s[%d, %d]\n" % (self.sum, rows, columns)
