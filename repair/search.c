@@ -2,13 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "search.h"
 
+#include "alloc.h"
 #include "outline.h"
 #include "proposals.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Findings that are repaired one after the other, in one kernel. */
 #define ROUNDS_MAX 32u
+/* With more findings than these, exact edits are tried together. */
+#define TOGETHER_MIN 32u
 /* Rounds that have to guess. Each multiplies the ways to be wrong. */
 #define GUESSES_MAX 4u
 /* A run that goes on for so many times the steps of the first one has lost its way. */
@@ -162,11 +166,87 @@ static bool try_edits(grout_search *it, const state *before, state *after) {
     return is_good;
 }
 
-/* Edit after edit, as long as there is one. end is empty if there was none. */
+/* From the end of the text to its beginning: what is changed below leaves a place as it was. */
+static int compare_lines(const void *left, const void *right) {
+    const grout_trial_finding *const *a = left, *const *b = right;
+    const size_t lines[2] = {(*a)->edit.line, (*b)->edit.line};
+    return lines[0] < lines[1] ? 1 : lines[0] > lines[1] ? -1 : *a < *b ? -1 : *a > *b;
+}
+
+/* Findings with an edit, one for a line: what another one needs there is for a later round. */
+static size_t choose_edits(const grout_trial *trial, const grout_trial_finding **out) {
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < trial->count; i++) {
+        if (trial->items[i].has_edit) {
+            out[count++] = &trial->items[i];
+        }
+    }
+    qsort(out, count, sizeof *out, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || out[kept - 1]->edit.line != out[i]->edit.line) {
+            out[kept++] = out[i];
+        }
+    }
+    return kept;
+}
+
+/* Adds one edit to a state whose trial is of an older text. False without memory. */
+static bool add_edit(state *at, const grout_trial_finding *finding) {
+    grout_text_lines lines = {0};
+    state next = {0};
+    const bool is_good = grout_text_lines__init(&lines, at->text.data, at->text.size);
+    if (is_good && grout_change__apply(&finding->edit, &lines, &next.text)) {
+        add_step(at, finding, &finding->edit, &lines, &next);
+        free_state(at);
+        *at = next;
+        next = (state){0};
+    }
+    const bool has_memory = is_good && !at->steps.failed && !next.text.failed;
+    free_state(&next);
+    grout_text_lines__deinit(&lines);
+    return has_memory;
+}
+
+/* The edits of many findings at once, where one by one would take a run for each. end is empty
+ * unless as many findings are gone as there were edits. False without memory. */
+static bool try_together(grout_search *it, const state *start, state *end) {
+    const grout_trial_finding **edits = grout__new(NULL, start->trial.count, sizeof(*edits));
+    const size_t count = edits == NULL ? 0 : choose_edits(&start->trial, edits);
+    bool is_good = edits != NULL;
+    *end = (state){0};
+    grout_text_add_bytes(&end->text, start->text.data, start->text.size);
+    grout_text_add_bytes(&end->steps, start->steps.data, start->steps.size);
+    end->step_count = start->step_count;
+    for (size_t i = 0; i < count && is_good; i++) {
+        is_good = add_edit(end, edits[i]);
+    }
+    grout__free(edits);
+    it->tried++;
+    is_good = is_good && !end->text.failed && judge(it, &end->text, &end->trial);
+    const bool is_right = is_good && end->trial.is_valid && count > 0 &&
+                          end->trial.count + count <= start->trial.count &&
+                          !(end->trial.is_stuck && !start->trial.is_stuck) &&
+                          !(end->trial.is_incomplete && !start->trial.is_incomplete);
+    if (!is_right) {
+        free_state(end);
+    }
+    return is_good;
+}
+
+/* Each finding may have its edit, and an edit may show what it hid. */
+static size_t get_rounds(const state *start) {
+    return start->trial.count + ROUNDS_MAX;
+}
+
+/* Edit after edit, as long as there is one; of many findings first all that go together. end is
+ * empty if there was none. */
 static bool follow_edits(grout_search *it, const state *start, state *end) {
     bool is_good = true;
     *end = (state){0};
-    for (uint32_t i = 0; i < ROUNDS_MAX && is_good && !is_clean(end); i++) {
+    if (start->trial.count > TOGETHER_MIN && has_time(it)) {
+        is_good = try_together(it, start, end);
+    }
+    for (size_t i = 0; i < get_rounds(start) && is_good && !is_clean(end); i++) {
         state next;
         is_good = try_edits(it, end->text.size > 0 ? end : start, &next);
         if (next.text.size == 0) {
@@ -235,7 +315,7 @@ static bool go_on(grout_search *it, state *at, uint32_t *guesses) {
         return false;
     }
     bool is_good = true;
-    if (!is_perfect(&best) && *guesses < GUESSES_MAX) {
+    if (!is_perfect(&best) && *guesses < GUESSES_MAX && has_time(it)) {
         ++*guesses;
         is_good = try_proposals(it, at, &best);
     }
@@ -255,12 +335,12 @@ static bool init_state(grout_search *it, state *at) {
 }
 
 /* Round after round until it is clean, or nothing helps. */
-static bool run_rounds(grout_search *it, state *at) {
+static bool run_rounds(grout_search *it, state *at, uint32_t *guesses) {
     bool is_good = true;
-    uint32_t guesses = 0;
+    *guesses = 0;
     for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at->trial.count > 0; i++) {
         uint32_t before = at->step_count;
-        is_good = go_on(it, at, &guesses);
+        is_good = go_on(it, at, guesses);
         if (at->step_count == before) {
             break;
         }
@@ -294,10 +374,11 @@ static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) 
  * proves it. Exact edits are repairs by themselves. */
 bool grout_search__run(grout_search *it) {
     state at = {0};
+    uint32_t guesses = 0;
     bool is_good = init_state(it, &at);
     it->task.steps_max = get_steps_max(it, &at.trial);
-    is_good = is_good && run_rounds(it, &at);
-    if (is_good && at.step_count > 0 && !is_clean(&at)) {
+    is_good = is_good && run_rounds(it, &at, &guesses);
+    if (is_good && guesses > 0 && at.step_count > 0 && !is_clean(&at)) {
         is_good = run_edits(it, &at);
     }
     if (at.step_count > 0) {

@@ -222,6 +222,15 @@ def test_stdin(folder):
     assert os.listdir(folder) == []
 
 
+def test_many_mistakes(folder):
+    """Edits that do not touch each other go together: one by one, each would take a run of all."""
+    copies = "  store %s, (load %x)\n  copy_smem_to_gmem %s, %y\n  wait_smem_to_gmem 0\n"
+    head = "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64])\n{\n  scratch %s : smem f32[64]\n"
+    path = write(f"{folder}/many.grout", head + copies * 400 + "}\n")
+    run("fix", "-y", "--budget", "5", path).expect(0, "400 changes, the result is clean", "")
+    assert read(path).decode() == head + copies.replace("  copy", "  commit_smem\n  copy") * 400 + "}\n"
+
+
 def test_kernels(folder):
     two = COPY + QUEUE.replace("const N = 32\n", "")
     path = write(f"{folder}/k.grout", two)
