@@ -7,6 +7,7 @@
 #include "summary.h"
 
 #include <jansson.h>
+#include <string.h>
 
 static const char *const keys[] = {"path",    "words", "memory",     "banks",   "text",
                                    "colored", "short", "is_lowered", "promise", "stats"};
@@ -249,6 +250,31 @@ void grout_page_facts__add_memory(const grout_reporter *report, json_t *object,
         (void)grout_kept__add_launch(report->session->kept, object, report->load, kernel);
     } else if (is_wanted(report, object)) {
         grout_page_facts__fill_memory(object, report->load->bound, kernel);
+    }
+}
+
+static bool is_shown(const char *key) {
+    static const char *const shown[] = {
+        "kernel", "words", "see_it_again", "not_reached", "findings_not_listed", "memory", "banks"};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (strcmp(shown[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_page_facts__keep_shown(const grout_reporter *report, json_t *object) {
+    const char *key;
+    json_t *value;
+    void *next;
+    if (report->session->kept != NULL || report->session->is_json) {
+        return;
+    }
+    json_object_foreach_safe(object, next, key, value) {
+        if (!is_shown(key)) {
+            (void)json_object_del(object, key);
+        }
     }
 }
 

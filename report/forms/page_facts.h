@@ -19,6 +19,9 @@ void grout_page_facts__add_words(const grout_reporter *report, struct json_t *ob
  * the kernel cannot be emitted. */
 void grout_page_facts__add_memory(const grout_reporter *report, struct json_t *object,
                                   grout_kernel_id kernel);
+/* Drops what the page does not show of a kernel, where nothing but the page is made of it: a tree
+ * takes ten times what its text does. */
+void grout_page_facts__keep_shown(const grout_reporter *report, struct json_t *object);
 /* Nothing is added of what follows but to a report that is kept (kept.h).
  *
  * A finding gets text and colored, as a terminal shows it; short, "smem-race at lines 26 and 37";

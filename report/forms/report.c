@@ -202,6 +202,7 @@ static void add_kernel_facts(grout_reporter *report, grout_kernel_id kernel,
     }
     grout_page_facts__add_stats(report, object, &shown);
     grout_page_facts__add_memory(report, object, kernel);
+    grout_page_facts__keep_shown(report, object);
     grout_json__take_kernel(report->json, object);
 }
 
