@@ -181,7 +181,7 @@ static size_t choose_edits(const grout_trial *trial, const grout_trial_finding *
             out[count++] = &trial->items[i];
         }
     }
-    qsort(out, count, sizeof *out, compare_lines);
+    qsort(out, count, sizeof(const grout_trial_finding *), compare_lines);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || out[kept - 1]->edit.line != out[i]->edit.line) {
             out[kept++] = out[i];
@@ -210,7 +210,8 @@ static bool add_edit(state *at, const grout_trial_finding *finding) {
 /* The edits of many findings at once, where one by one would take a run for each. end is empty
  * unless as many findings are gone as there were edits. False without memory. */
 static bool try_together(grout_search *it, const state *start, state *end) {
-    const grout_trial_finding **edits = grout__new(NULL, start->trial.count, sizeof(*edits));
+    const grout_trial_finding **edits =
+        grout__new(NULL, start->trial.count, sizeof(const grout_trial_finding *));
     const size_t count = edits == NULL ? 0 : choose_edits(&start->trial, edits);
     bool is_good = edits != NULL;
     *end = (state){0};
