@@ -93,8 +93,10 @@ def group_by_arch(names):
 def make_page(rows):
     lines = ["# Litmus programs", "",
              "Small programs, each for one rule of what orders what: an outcome that the rule forbids to rely on is a",
-             "finding, one that it allows is silent. The head of each says the ruling, why, and the section that decides.",
-             "A test runs every program under several schedules and timings; `make litmus` writes a page with a row for",
+             ("finding, one that it allows is silent. The head of each says the ruling, why, and the section that "
+              "decides."),
+             ("A test runs every program under several schedules and timings; `make litmus` writes a page with a row "
+              "for"),
              "each, `build/litmus.md`.", "",
              "| topic | programs | ordered | findings | in |", "|---|---|---|---|---|"]
     for group in sorted({r[0] for r in rows}):

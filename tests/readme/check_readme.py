@@ -3,8 +3,8 @@
 usage: check_readme.py --grout PATH [--update]
 
 The parts between '<!-- begin NAME -->' and '<!-- end -->' are what the command prints, indented by four. What
-'grout doctor' says of a missing NVRTC stands in README.md too, 'grout fix' inserts the line that is shown, and the commands name targets of the
-Makefile.
+'grout doctor' says of a missing NVRTC stands in README.md too, 'grout fix' inserts the line that is shown, and the
+commands name targets of the Makefile.
 """
 import argparse
 import os
