@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 
 .NOTPARALLEL:
-.PHONY: release deps deps-build deps-test demo test test-all test-clang soak lint bench install wheel gpu-bundle check-fresh \
+.PHONY: release deps deps-build deps-test demo fast test test-all test-clang soak lint bench install wheel gpu-bundle check-fresh \
     golden-update corpus litmus mutation reverts second-opinion \
     format clean help
 
@@ -28,6 +28,12 @@ demo: deps-build release
 test: deps-test
 	cmake --workflow --preset dev
 	@$(MAKE) --no-print-directory demo
+
+# What a change needs within a minute: quick lints, an incremental build, clang-tidy, the tests that it reaches.
+# BASE=COMMIT: what has changed since then; by default since this branch left main.
+BASE ?=
+fast:
+	@python3 tools/fast.py $(if $(BASE),--base $(BASE))
 
 # And clang, ThreadSanitizer, a failing n-th allocation, and for each fuzzer 10 s of a processor. Every legal form of
 # wgmma takes longer: ctest --preset dev-slow.
