@@ -1,6 +1,6 @@
 """Applies every edit that a report offers, one at a time: each must repair its finding.
 
-usage: apply_edits.py --grout PATH [--options=OPTIONS] [-v] KERNEL-OR-FOLDER...
+usage: apply_edits.py --grout PATH [--options=OPTIONS] [--every N] [-v] KERNEL-OR-FOLDER...
 
 For each finding of 'grout check --format json' with an edit: the edited text must still be a valid
 kernel, must not have that finding (code, primary and related place) any more, and must not deadlock
@@ -116,11 +116,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--options", default="", help="of grout check, separated by spaces")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th of the files alone")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     tried = failures = 0
-    for path in find_kernels(args.paths):
+    for path in list(find_kernels(args.paths))[::args.every]:
         counts = check_kernel(args.grout, path, args.options.split(), args.verbose)
         tried += counts[0]
         failures += counts[1]
