@@ -220,6 +220,7 @@ def test_not_begun(folder):
     # Many have their names in the report, and the first of them in the words.
     many = write(f"{folder}/many.grout",
                  ENDLESS + "".join(f"kernel @k{i}(%y: inout gmem i32[1])\n{{\n}}\n" for i in range(2000)))
+    words = [kernel, "--timeout", "1.5"]  # it has to be read by then, on a busy machine too
     found = report([many, *words[1:]], INCOMPLETE)["coverage"]["not_begun"]["kernels"]
     assert found == ["b", "c", *(f"k{i}" for i in range(2000))], found
     end(["check", many, *words[1:]], INCOMPLETE,
