@@ -13,7 +13,7 @@ import re
 import subprocess
 
 # What every change of the library is tried with: goldens, verdicts of all behaviour files, the command from outside.
-QUICK = re.compile(r"(golden|terminal|readme|exports|limits)/.*|behaviour/all|reverts/apply|completeness/ops|"
+QUICK = re.compile(r"(golden|terminal|readme|exports|limits)/.*|behaviour/all|reverts/apply|completeness/.*|"
                    r"docs/(links|gluon)|cli/(exit_codes|usage|help|pages|expect|fmt|json|formats|stdin|outputs|"
                    r"fix_(writes|words|commits)|verdict_(all_findings_count|causes_first|proposals|used_once))")
 # What compares pages with what the command says.
@@ -21,6 +21,7 @@ PAGES = re.compile(r"docs/(links|examples|gluon)|cli/(pages|help)|readme/.*|limi
 LEFT_OUT = {"slow", "gpu", "nvrtc", "python"}  # labels of what CI is asked for
 NOT_LIBRARY = ("tests", "bench", "tools", "docs", "kernels", "python", "editors", "cmake", "deps", ".ci")
 TOO_BROAD = {"", ".", "tests", "tools", "build"}
+READERS_FEW = 8  # objects that may read a header, and only the programs of its tests are built
 UNKNOWN = 2.0  # seconds of a test that has not run yet
 
 Test = collections.namedtuple("Test", "name words folder labels seconds")
@@ -203,11 +204,18 @@ def choose(graph, changed, seconds):
     return Chosen(sorted(tests), list_targets(graph, changed, tests), notes)
 
 
+def is_for_many(graph, path):
+    """Whether a mistake in it may show in an object of any program."""
+    if path.endswith("CMakeLists.txt"):
+        return True
+    return is_code(path) and not path.endswith(".c") and len(graph.read_by.get(path, ())) > READERS_FEW
+
+
 def list_targets(graph, changed, names):
     """Everything where something was changed that many objects read."""
     if not has_code(changed) and not names:
         return ["grout_exe"]
-    if any(not path.endswith(".c") and (is_code(path) or path.endswith("CMakeLists.txt")) for path in changed):
+    if any(is_for_many(graph, path) for path in changed):
         return []
     programs = {program for test in graph.tests if test.name in set(names) for program in graph.list_programs(test)}
     changed_programs = set().union(*(graph.list_programs_with(path) for path in changed
