@@ -69,19 +69,33 @@ def list_changed(base):
     return sorted({*found, *git("ls-files", "-o", "--exclude-standard")})
 
 
+def list_existing(changed, *endings):
+    return [path for path in changed if path.endswith(endings) and os.path.exists(os.path.join(ROOT, path))]
+
+
 def check_subjects(base):
     long = [line for line in git("log", "--format=%s", f"{base}..HEAD") or [] if len(line) > SUBJECT_MOST]
     return Step("subjects of the commits", not long, 0, "\n".join(long))
 
 
+def find_ruff():
+    """None where there is none and PyPI is out of reach."""
+    done = subprocess.run([os.path.join(ROOT, "tools", "python_lints.sh")], capture_output=True, text=True, check=False)
+    return os.path.join(done.stdout.strip(), "ruff") if done.returncode == 0 else None
+
+
 def lint(changed):
     """A Step of each lint of the sources. They need no build."""
-    texts = [path for path in changed if path.endswith((".c", ".h")) and os.path.exists(os.path.join(ROOT, path))]
+    texts = list_existing(changed, ".c", ".h")
     if texts:
         yield run("clang-format", ["clang-format", "--dry-run", "-Werror", *texts])
-    scripts = [path for path in changed if path.endswith(".sh") and os.path.exists(os.path.join(ROOT, path))]
+    scripts = list_existing(changed, ".sh")
     if scripts:
         yield run("shellcheck", ["shellcheck", *scripts])
+    programs = list_existing(changed, ".py")
+    ruff = find_ruff() if programs else None
+    if ruff is not None:
+        yield run("ruff", [ruff, "check", "--quiet", "--no-cache", *programs])
     for name in LINTS:
         yield run(f"lint_{name}", [sys.executable, f"tools/lint_{name}.py"])
 
@@ -95,7 +109,7 @@ def build(targets):
 
 def tidy(graph, changed):
     """clang-tidy of the changed sources, and of those that include a changed header by its name."""
-    own = [path for path in changed if path.endswith(".c") and os.path.exists(os.path.join(ROOT, path))]
+    own = list_existing(changed, ".c")
     others = [path for path in reach.list_includers(graph, changed) if path not in own]
     if len(others) > TIDY_MOST:
         print(f"fast: clang-tidy leaves {len(others) - TIDY_MOST} of {len(others)} files with a changed header to CI")
@@ -135,9 +149,9 @@ def main():
     start = time.monotonic()
     base = options.base or find_base()
     changed = list_changed(base)
-    if not os.path.exists(os.path.join(ROOT, BUILD, "build.ninja")):
-        if not say(run("configure", ["cmake", "--preset", "cuda"])):
-            return 1
+    is_configured = os.path.exists(os.path.join(ROOT, BUILD, "build.ninja"))
+    if not is_configured and not say(run("configure", ["cmake", "--preset", "cuda"])):
+        return 1
     graph = reach.Graph(ROOT, BUILD)
     chosen = reach.choose(graph, changed, options.seconds)
     for line in chosen.notes:
