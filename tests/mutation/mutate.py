@@ -5,14 +5,15 @@ synchronised (so for every schedule) with the outputs of the original.
 Which operations synchronise, and which weaker forms they have, is said by sync.def and ops.def
 (sync_table.py): a new line there has mutants without a change here.
 
-usage: mutate.py --grout PATH [--totals FILE] [--markdown FILE] [--list] KERNEL.grout...
+usage: mutate.py --grout PATH [--few N] [--totals FILE] [--markdown FILE] [--list] KERNEL.grout...
 
---totals writes a page with a row for each kernel, and the mutants that survive; --markdown one with a row for each
-mutant.
+--few: of the mutants of a kernel that do the same to the same operation the first N alone. --totals writes a page with
+a row for each kernel, and the mutants that survive; --markdown one with a row for each mutant.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -290,7 +291,23 @@ def strip_expectations(text):
     return re.sub(r"// expect[-a-z]*:.*", "", text)
 
 
-def work(grout, path, pool):
+def name_kind(lines, line, what):
+    """(operation, what) of a mutant; the operation of a declaration is 'scratch'."""
+    match = SYNC.match(split_comment(lines[line])[0])
+    return match.group(1) if match else "scratch", what
+
+
+def choose(lines, few):
+    """All mutants, or of each kind the first few."""
+    seen = collections.Counter()
+    for line, what, changes in mutants(lines):
+        kind = name_kind(lines, line, what)
+        seen[kind] += 1
+        if few is None or seen[kind] <= few:
+            yield line, what, changes
+
+
+def work(grout, path, pool, few):
     text = strip_expectations(pathlib.Path(path).read_text(encoding="utf-8"))
     lines = text.split("\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -301,7 +318,7 @@ def work(grout, path, pool):
     if verdict != "clean" or codes:
         raise RuntimeError("%s is not clean: %s" % (path, codes))
     jobs = []
-    for line, what, changes in mutants(lines):
+    for line, what, changes in choose(lines, few):
         changed = [changes.get(i, old) for i, old in enumerate(lines)]
         jobs.append((line + 1, what,
                      pool.submit(measure, judge, grout, path, "\n".join(changed), expected)))
@@ -311,6 +328,7 @@ def work(grout, path, pool):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
+    parser.add_argument("--few", type=int)
     parser.add_argument("--totals")
     parser.add_argument("--markdown")
     parser.add_argument("--list", action="store_true")
@@ -320,7 +338,7 @@ def main():
     rows = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for path in arguments.kernels:
-            results = work(os.path.abspath(arguments.grout), path, pool)
+            results = work(os.path.abspath(arguments.grout), path, pool, arguments.few)
             count = {k: sum(r[2] == k for r in results)
                      for k in ("caught", "redundant", "tried", "survived")}
             survived += count["survived"]

@@ -21,14 +21,12 @@ REASONS = {
 
 
 def list_kinds(paths):
-    """(operation, what) of each mutant; the operation of a declaration is 'scratch'."""
+    """The kinds of the mutants: mutate.py --few tries each."""
     kinds = set()
     for path in paths:
         with open(path, encoding="utf-8") as file:
             lines = mutate.strip_expectations(file.read()).split("\n")
-        for line, what, _ in mutate.mutants(lines):
-            match = mutate.SYNC.match(mutate.split_comment(lines[line])[0])
-            kinds.add((match.group(1) if match else "scratch", what))
+        kinds.update(mutate.name_kind(lines, line, what) for line, what, _ in mutate.mutants(lines))
     return kinds
 
 
