@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
+import stale
 from limit import SECONDS
 
 
@@ -70,6 +71,7 @@ def main():
             print(f"---- {' '.join([*begin('grout', options), *options, kernel])}: {alone}", end="")
     if failures == 0:
         print(f"---- each kernel alone is as expected, but together: {together}", end="")
+    print(stale.explain(begin(args.grout, options)[0]), end="")
     print(f"{failures} of {len(kernels)} kernels are not as expected")
     return 1
 

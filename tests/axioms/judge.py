@@ -27,6 +27,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
 import draw
 import order
+import stale
 from actor_ops import Past
 from limit import SECONDS
 from machine import Machine
@@ -287,7 +288,15 @@ def main():
     parser.add_argument("what", choices=("litmus", "drawn", "explain"))
     parser.add_argument("rest", nargs="*")
     arguments = parser.parse_args()
-    return {"litmus": run_litmus, "drawn": run_drawn, "explain": explain}[arguments.what](arguments)
+    way = {"litmus": run_litmus, "drawn": run_drawn, "explain": explain}[arguments.what]
+    programs = [path for path in (arguments.export, arguments.grout) if path]
+    try:
+        is_wrong = way(arguments)
+    except Exception:
+        print(stale.explain(*programs), end="", file=sys.stderr)
+        raise
+    print(stale.explain(*programs) if is_wrong else "", end="")
+    return is_wrong
 
 
 if __name__ == "__main__":

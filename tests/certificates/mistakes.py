@@ -2,7 +2,19 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import re
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mutation"))
+import sync_table
+
+TABLE = sync_table.load()
+NUMBERED = {name for name, fact in TABLE.items() if set(fact.letters) & set("ik")}
+COUNTED = {name for name, fact in TABLE.items() if "count" in fact.attributes}
+# What an operation on an mbarrier is mistaken for.
+MEANT = {name: fact.meant for name, fact in TABLE.items()
+         if fact.object == "MBARRIER" and fact.meant and TABLE[fact.meant].mode == fact.mode}
 
 SYNCHRONISING = re.compile(
     r"(?:%\w+ = )?(barrier_(arrive|wait|test)|mbarrier_\w+|semaphore_(signal|wait)|named_barrier_\w+|block_barrier|"
@@ -116,17 +128,16 @@ def list_changes(kernel, text):
     changes = change_order(draw, name, text) + change_element(kernel, text)
     if name == "mbarrier_wait":
         changes += 2 * [re.sub(r", (.*?)( order.*)?$", r", 1 - \1\2", text)]
-    if name in ("mbarrier_init", "semaphore_signal", "semaphore_wait", "mbarrier_expect", "wait_smem_to_gmem",
-                "async_copy_wait", "named_barrier_sync", "named_barrier_arrive"):
+    if name in NUMBERED:
         changes += change_number(draw, name, text)
     if name == "wait_smem_to_gmem":
         changes.append(text.replace(" read_only", "") if "read_only" in text else text + " read_only")
     if name == "semaphore_wait":
         changes.append(text.replace(" no_decrement", "") if "no_decrement" in text else text + " no_decrement")
-    if name in ("mbarrier_arrive", "mbarrier_arrive_drop", "barrier_arrive"):
+    if name in COUNTED:
         changes.append(text + " count(2)")
-    if name in ("mbarrier_arrive", "mbarrier_arrive_drop"):
-        changes.append(text.replace(name, "mbarrier_arrive" if "_drop" in name else "mbarrier_arrive_drop"))
+    if name in MEANT:
+        changes.append(text.replace(name, MEANT[name]))
     if ".cluster(" in text:
         changes.append(re.sub(r"\.cluster\((.*?)\)\[", "[", text))
         changes.append(re.sub(r"\.cluster\((\d)\)", lambda m: f".cluster({1 - min(1, int(m[1]))})", text))
@@ -161,7 +172,7 @@ def change_number(draw, name, text):
     """The last number, or both of a named barrier, a little larger or smaller."""
     numbers = list(re.finditer(r"(?<![\w%])\d+(?!\w)", text))
     at = numbers[-1] if name != "named_barrier_sync" else draw.choice(numbers)
-    step = draw.choice((128, -128, 16)) if name == "mbarrier_expect" else draw.choice((1, 1, -1))
+    step = draw.choice((128, -128, 16)) if name.startswith("mbarrier_expect") else draw.choice((1, 1, -1))
     return 2 * [text[:at.start()] + str(max(0, int(at[0]) + step)) + text[at.end():]]
 
 

@@ -36,13 +36,15 @@ sys.path.insert(0, os.path.join(TESTS, "certificates"))
 import certificates
 import run_golden
 import running
+import stale
 
 # The numbers that tests/random/CMakeLists.txt and tests/certificates run without the label slow.
 RANDOM = (("table", 1, 300, 1), ("values", 1, 400, 1), ("copies", 1, 200, 1), ("wgmma", 1, 150, 1),
           ("mma", 1, 150, 1), ("groups", 1, 100, 1), ("updates", 1, 300, 1),
           ("tcgen05", 1, 80, 1), ("forms", 0, 424, 29))
 SYNCHRONISED = (("rings", 1, 500), ("clusters", 1, 500), ("grids", 1, 500),
-                ("tensors", 1, 300), ("rows", 1, 250))
+                ("tensors", 1, 300), ("rows", 1, 250), ("meetings", 1, 125), ("cancels", 1, 300),
+                ("pairs", 1, 150))
 CERTIFICATES = range(1, 1001)
 
 RUN, CUDA, DRAWN = "run", "cuda", "drawn"
@@ -60,7 +62,8 @@ EXCEPTIONS = {
 def call(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command[:4])}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        sys.exit(f"{' '.join(command[:4])}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+                 + stale.explain(command[0]))
     return done.stdout
 
 

@@ -1,14 +1,19 @@
-/* list_used.c - which operations, attributes, choices and pairs of operation and attribute the
- * kernels of files use.
+/* list_used.c - which operations, attributes, choices, pairs of operation and attribute and forms
+ * of arrivals the kernels of files use.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: list_used FILE...
  *
- * Prints one line for each that occurs: the file, 'op', 'attribute', 'choice' or 'pair', the name,
- * and how often, with tabs between. A choice is named with its attribute: 'order(acquire)', a pair
- * with its operation first: 'mbarrier_wait order'. A file has to parse, bind without defines and
- * verify; the first that does not ends the program with the reason.
+ * Prints one line for each that occurs: the file, 'op', 'attribute', 'choice', 'pair' or 'form',
+ * the name, and how often, with tabs between. A choice is named with its attribute:
+ * 'order(acquire)', a pair with its operation first: 'mbarrier_wait order', and so is a form, which
+ * says whose barrier the operation works on: 'own', that of another CTA ('peer'), one that counts
+ * lanes because async_copy_arrive arrives there ('lanes'), that of a pair of CTAs ('pair'). A file
+ * has to parse, bind without defines and verify; the first that does not ends the program with the
+ * reason.
  */
+#include "grout-internal/ir.h"
+#include "grout-internal/tables.h"
 #include "grout-internal/text.h"
 #include "grout-internal/verify.h"
 
@@ -16,11 +21,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+typedef enum form { FORM_OWN, FORM_PEER, FORM_LANES, FORM_PAIR, FORM_COUNT } form;
+static const char *const form_names[FORM_COUNT] = {"own", "peer", "lanes", "pair"};
+
 typedef struct uses {
     uint32_t ops[GROUT_OP_COUNT];
     uint32_t attrs[GROUT_ATTR_COUNT];
     uint32_t choices[GROUT_CHOICE_COUNT];
     uint32_t pairs[GROUT_OP_COUNT][GROUT_ATTR_COUNT];
+    uint32_t forms[GROUT_OP_COUNT][FORM_COUNT];
+    bool *counts_lanes; /* by object */
 } uses;
 
 static bool read_file(const char *path, grout_text *out) {
@@ -45,6 +55,75 @@ static grout_module *bind(const char *path, const grout_text *text, grout_diags 
     }
     return bound;
 }
+
+/* ---- forms of arrivals ----------------------------------------------------------------------- */
+
+/* The operand that says which barrier; NULL: the op has none. */
+static const grout_operand *find_barrier(const grout_module *module, const grout_op *op) {
+    const uint32_t place = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    return place < op->operand_count ? grout_module_get_operand(module, op, place) : NULL;
+}
+
+static const grout_ref *get_ref(const grout_module *module, const grout_operand *operand) {
+    return operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id) : NULL;
+}
+
+static grout_object_id get_object(const grout_module *module, const grout_operand *operand) {
+    const grout_ref *ref = get_ref(module, operand);
+    return grout_module_get_value(module, ref == NULL ? operand->id : ref->base)->object;
+}
+
+static bool is_of_peer(const grout_module *module, const grout_operand *operand) {
+    const grout_ref *ref = get_ref(module, operand);
+    for (uint32_t i = 0; ref != NULL && i < ref->step_count; i++) {
+        if (grout_module_get_ref_step(module, ref, i)->kind == GROUT_REF_CLUSTER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_each_lane(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->lanes == GROUT_SYNC_LANES_EACH;
+}
+
+static void find_barriers_of_lanes(const grout_module *module, uses *counts) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_operand *barrier = find_barrier(module, op);
+        if (barrier != NULL && is_each_lane(op)) {
+            counts->counts_lanes[get_object(module, barrier)] = true;
+        }
+    }
+}
+
+static void count_forms(const grout_module *module, const grout_op *op, uses *counts) {
+    const grout_operand *barrier = find_barrier(module, op);
+    if (barrier == NULL) {
+        return;
+    }
+    const grout_object_id id = get_object(module, barrier);
+    const grout_object *object = grout_module_get_object(module, id);
+    uint32_t *forms = counts->forms[op->opcode];
+    forms[is_of_peer(module, barrier) ? FORM_PEER : FORM_OWN]++;
+    forms[FORM_LANES] += counts->counts_lanes[id] && !is_each_lane(op) ? 1 : 0;
+    forms[FORM_PAIR] += object->is_explicit && object->is_leader_tracked ? 1 : 0;
+}
+
+static void print_forms(const char *path, const uses *counts) {
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        for (int k = 0; k < FORM_COUNT; k++) {
+            if (counts->forms[i][k] > 0) {
+                printf("%s\tform\t%s %s\t%" PRIu32 "\n", path,
+                       grout_op_get_info((grout_opcode)i)->text, form_names[k],
+                       counts->forms[i][k]);
+            }
+        }
+    }
+}
+
+/* ---- operations and attributes --------------------------------------------------------------- */
 
 static void count_op(const grout_module *module, const grout_op *op, uses *counts) {
     counts->ops[op->opcode]++;
@@ -92,6 +171,22 @@ static void print_uses(const char *path, const uses *counts) {
         }
     }
     print_pairs(path, counts);
+    print_forms(path, counts);
+}
+
+static void list_module(const char *path, const grout_module *module) {
+    uses counts = {.counts_lanes = calloc(grout_module_get_object_count(module), sizeof(bool))};
+    if (counts.counts_lanes == NULL) {
+        abort();
+    }
+    find_barriers_of_lanes(module, &counts);
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        count_op(module, op, &counts);
+        count_forms(module, op, &counts);
+    }
+    print_uses(path, &counts);
+    free(counts.counts_lanes);
 }
 
 static void print_diags(const grout_diags *diags) {
@@ -113,11 +208,7 @@ static bool list_file(const char *path) {
     if (module == NULL) {
         print_diags(diags);
     } else {
-        uses counts = {0};
-        for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
-            count_op(module, grout_module_get_op(module, id), &counts);
-        }
-        print_uses(path, &counts);
+        list_module(path, module);
     }
     const bool is_read = module != NULL;
     grout_module_free(module);

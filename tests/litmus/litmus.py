@@ -26,6 +26,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import stale
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -40,9 +41,13 @@ def read(path):
         return file.read()
 
 
+def find_expect(grout):
+    return os.path.join(os.path.dirname(grout), "grout-expect")
+
+
 def check(grout, arch, names, seeds):
     """Whether all are as ruled, and what is said of them."""
-    command = [os.path.join(os.path.dirname(grout), "grout-expect"), "-q", "--all-timings", "--seeds", str(seeds),
+    command = [find_expect(grout), "-q", "--all-timings", "--seeds", str(seeds),
                "--timeout", str(SECONDS)]
     command += ["--arch", arch] if arch else []
     done = subprocess.run(command + names, capture_output=True, text=True, cwd=HERE, check=False)
@@ -141,6 +146,8 @@ def main():
     if arguments.table:
         with open(arguments.table, "w", encoding="utf-8") as file:
             file.write(make_table(rows))
+    if failed:
+        print(stale.explain(find_expect(grout)), end="")
     page = make_page(rows)
     if arguments.update and failed == 0:
         with open(PAGE, "w") as file:

@@ -10,9 +10,9 @@ INCLUDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 # What is taken whole at one place of a table: a string, a comment, or a character.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|.', re.DOTALL)
 
-# object .. redundant: as sync.def has them; covers: a set. meant: the mnemonic that it is mistaken for, or None.
+# object .. tensor: as sync.def has them; covers: a set. meant: the mnemonic that it is mistaken for, or None.
 # letters: of its operands; attributes: their words in the text format; results: their number.
-Sync = collections.namedtuple("Sync", "object mode side scope covers tensor meant letters attributes results")
+Sync = collections.namedtuple("Sync", "object reach mode arrival side scope covers tensor meant letters attributes results")
 
 
 def read(name):
@@ -49,10 +49,11 @@ def load():
         names[name] = text
         facts[name] = forms.get(form, ("", 0)) + ({words[attribute] for attribute in read_set(attributes)},)
     table = {}
-    for name, what, _, mode, side, scope, _, covers, _, _, tensor, _, meant, _ in read_rows(sync, ["GROUT_SYNC"]):
+    for row in read_rows(sync, ["GROUT_SYNC"]):
+        name, what, reach, mode, side, scope, arrival, covers, _, _, tensor, _, meant, _ = row
         letters, results, attributes = facts[name]
-        table[names[name]] = Sync(what, mode, side, scope, read_set(covers), tensor, names.get(meant), letters,
-                                  attributes, results)
+        table[names[name]] = Sync(what, reach, mode, arrival, side, scope, read_set(covers), tensor, names.get(meant),
+                                  letters, attributes, results)
     if len(table) < 50:
         raise RuntimeError("sync.def does not look as expected")
     return table
