@@ -25,6 +25,10 @@ CALL = re.compile(r"\b((?:__|atomic[A-Z])\w*)\s*\(")
 FOLDERS = ("kernels", "tests/differential", "tests/behaviour/tcgen05", "tests/ops")
 KERNEL = re.compile(r"^kernel @(\w+)", re.M)
 ATTRIBUTES = ("__align__", "__launch_bounds__")
+WORD = re.compile(r'^PTX_WORD\(\w+,\s*"([^"]+)",\s*(\w+)\)', re.M)
+# Words of these classes (ptx_words.def) say what an operand is: bytes or arrivals, a parity or a state, rows or coordinates. A
+# word that brings an operand, such as a mask, changes their number.
+OPERAND_CLASSES = ("EXPECT", "MODE", "PARITY", "SPARSE")
 DECLARATION = re.compile(r"^\.reg\b")
 
 
@@ -175,8 +179,24 @@ class Source:
         self.add_text(re.sub(r"//.*", "", kernels), path)
 
 
-def compare(uses, lines, fields):
-    wrong, used, named = [], set(), set()
+def read_operand_words():
+    with open(os.path.join("ptx", "text", "ptx_words.def"), encoding="utf-8") as file:
+        return {word for word, name in WORD.findall(file.read()) if name in OPERAND_CLASSES}
+
+
+def list_mixed(covered, words):
+    """Lines that cover instructions with other operands, though as many. covered: {line: names}."""
+    for line, names in covered.items():
+        kinds = {}
+        for name in sorted(names):
+            kinds.setdefault(frozenset(words.intersection(name.split("."))), name)
+        if len(kinds) > 1:
+            yield (f"instructions.txt:{line.number}: '{line.name}' covers instructions whose operands differ: "
+                   f"{', '.join(sorted(kinds.values()))}: give each a line, the one with more words first")
+
+
+def compare(uses, lines, fields, words):
+    wrong, used, named, covered = [], set(), set(), {}
     for use, place in uses.items():
         found = [line for line in lines if fnmatch.fnmatchcase(use.name, line.name) and
                  (line.operands is None or len(line.operands) == len(use.operands))]
@@ -184,6 +204,9 @@ def compare(uses, lines, fields):
             wrong.append(f"{place}: no line of instructions.txt has '{use.name}' of {len(use.operands)} operands: "
                          f"{', '.join(use.operands)}")
         used.update(found[:1])
+        for line in found[:1]:
+            covered.setdefault(line, set()).add(use.name)
+    wrong += list_mixed(covered, words)
     for line in lines:
         texts = [text for text in (*(line.operands or ()), line.words) if text]
         named.update(name for text in texts for name in FIELD.findall(text))
@@ -219,7 +242,8 @@ def main():
     if arguments.list:
         print("\n".join(sorted(f"{use.name} {', '.join(use.operands)}" for use in source.uses)))
         return 0
-    wrong = compare(source.uses, list(read_lines(planted.HERE)), {field.name for field in planted.read_fields(".")})
+    wrong = compare(source.uses, list(read_lines(planted.HERE)), {field.name for field in planted.read_fields(".")},
+                    read_operand_words())
     print("\n".join(wrong))
     print(f"{source.count} kernels ({source.left_out} have no CUDA), {len(source.uses)} instructions, calls and keys, "
           f"{len(wrong)} mistakes")
