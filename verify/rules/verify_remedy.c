@@ -73,23 +73,16 @@ static bool is_namesake(grout_opcode op, grout_opcode other) {
     return name != NULL && theirs != NULL && strcmp(name, theirs) == 0;
 }
 
-/* The namesake among the alike ops, else the one that asks for the least; NONE if there is none. */
+/* The namesake, if it is alike; else NONE. Another op with the same mode does not do the same: it
+ * brings no bytes, or does not leave. */
 static grout_opcode find_alike(grout_opcode op) {
-    grout_opcode found = GROUT_OP_NONE;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
-        grout_opcode other = (grout_opcode)i;
-        if (!is_alike(op, other)) {
-            continue;
-        }
-        if (is_namesake(op, other)) {
+        const grout_opcode other = (grout_opcode)i;
+        if (is_alike(op, other) && is_namesake(op, other)) {
             return other;
         }
-        if (found == GROUT_OP_NONE || strlen(grout_op_get_info(other)->operands) <
-                                          strlen(grout_op_get_info(found)->operands)) {
-            found = other;
-        }
     }
-    return found;
+    return GROUT_OP_NONE;
 }
 
 void grout_verify__add_other_face(const grout_op *op, grout_text *out) {

@@ -86,8 +86,8 @@ static void the_other_face_is_named(const op_facts *it) {
     }
     grout_verify__add_other_face(&op, &text);
     hold(it, text.data != NULL && strcmp(text.data, defaults[GROUT_REMEDY_OTHER_FACE]) != 0,
-         "no op of the other face has its MODE, results and letters: give it a line OTHER_FACE in "
-         "remedies.def, which says what to write there");
+         "no op of the other face has its name, MODE and results: give it a line OTHER_FACE in "
+         "remedies.def, which says what to write there, and what becomes of its bytes and counts");
     grout_text_free(&text);
 }
 

@@ -118,11 +118,68 @@ static void what_is_meant_can_take_its_place(const op_facts *it) {
            "MEANT is another op with the same OBJECT, operands and results");
 }
 
+/* Ops with the operands of others on the same object, and that are meant for none of them: with the
+ * reason. */
+static const struct {
+    grout_opcode opcode;
+    const char *reason;
+} unmistaken[] = {
+    {GROUT_OP_FENCE_ASYNC_SHARED, "commit_smem does the same"},
+    {GROUT_OP_MBARRIER_INVALIDATE,
+     "it ends the life of what an arrival needs: a finding by itself"},
+    {GROUT_OP_CLUSTER_BARRIER, "an arrival and a wait are mistaken for it, and it is both"},
+    {GROUT_OP_GRIDDEPCONTROL_WAIT,
+     "one waits for the launch before, the other lets the next begin"},
+    {GROUT_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS, "as griddepcontrol_wait"},
+    {GROUT_OP_SEMAPHORE_SIGNAL, "it gives what the wait takes: nobody writes one for the other"},
+    {GROUT_OP_SEMAPHORE_WAIT, "it takes what the signal gives: nobody writes one for the other"},
+    {GROUT_OP_WGMMA, "for wgmma_async it waits more, which is right"},
+    {GROUT_OP_WGMMA_SP, "for wgmma_sp_async it waits more, which is right"},
+    {GROUT_OP_ASYNC_COPY_SMEM_TO_TMEM, "the kind of its destination says which copy it is"},
+    {GROUT_OP_ASYNC_COPY_SCALES_TO_TMEM, "the kind of its destination says which copy it is"},
+    {GROUT_OP_ASYNC_COPY_SPARSE_METADATA_TO_TMEM, "the kind of its destination says which it is"},
+    {GROUT_OP_ASYNC_COPY_ARRIVE, "it tells of cp.async, the other of the tensor core"},
+    {GROUT_OP_TCGEN05_COMMIT_ARRIVE, "it tells of the tensor core, the other of cp.async"},
+};
+enum { UNMISTAKEN_COUNT = sizeof unmistaken / sizeof *unmistaken };
+
+static bool has_reason(grout_opcode opcode) {
+    for (size_t i = 0; i < UNMISTAKEN_COUNT; i++) {
+        if (unmistaken[i].opcode == opcode) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_be_meant(const op_facts *it, const op_facts *other) {
+    return it->sync != NULL && other->sync != NULL && it->opcode != other->opcode &&
+           it->line.object == other->line.object &&
+           strcmp(it->info->operands, other->info->operands) == 0 &&
+           it->info->results == other->info->results;
+}
+
+static void what_can_be_mistaken_says_for_what(const op_facts *it) {
+    const bool has_none = grout_op_get_meant(it->opcode) == GROUT_OP_NONE;
+    const char *other_name = NULL;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        const op_facts other = get_facts(i, NULL);
+        other_name = can_be_meant(it, &other) ? other.info->text : other_name;
+    }
+    if (has_none && other_name != NULL && !has_reason(it->opcode)) {
+        grout_text_add(it->faults,
+                       "\n  %s: MEANT is NONE, and %s has its OBJECT, operands and results: name "
+                       "what it is mistaken for, or give a reason in unmistaken of check_written.c",
+                       it->info->text, other_name);
+    }
+    expect(it, has_reason(it->opcode), has_none && other_name != NULL,
+           "unmistaken of check_written.c has a reason for it, and it needs none: remove the line");
+}
+
 static const op_rule rules[] = {
-    RULE(what_can_be_missing_is_written),
-    RULE(a_form_is_one_of_its_op),
-    RULE(a_repair_knows_the_operands),
-    RULE(what_is_meant_can_take_its_place),
+    RULE(what_can_be_missing_is_written),     RULE(a_form_is_one_of_its_op),
+    RULE(a_repair_knows_the_operands),        RULE(what_is_meant_can_take_its_place),
+    RULE(what_can_be_mistaken_says_for_what),
 };
 
 START_TEST(each_op_keeps_the_rule) {
