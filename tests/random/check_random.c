@@ -149,7 +149,10 @@ static bool check_against_reference(trial *t) {
         if (strstr(why, "rounding decides") != NULL) {
             return true; /* nothing to compare with */
         }
-        printf("the reference has no %s\n", why);
+        printf("the reference has no %s: in tests/random/reference/ a function of floats is a case "
+               "of rounding.c, of integers one of integers.c, another operation one of run_op in "
+               "reference.c\n",
+               why);
         return false;
     }
     for (uint32_t i = 0; i < t->kernel->param_count; i++) {
