@@ -2,6 +2,7 @@
  * order, early or late; products of one warp happen in theirs. PTX ISA 9.1, 'Asynchronous
  * operations'.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "asyncs.h"
 #include "observe.h"
 #include "tensor_memory.h"
 
@@ -10,7 +11,7 @@ enum { ASYNC_WORK = 1024, ASYNCS_OF_WORK = 16 };
 
 bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     ptx_machine *machine = context->machine;
-    if (!PTX_MACHINE_ROOM(machine, &machine->asyncs)) {
+    if (!grout_ptx__asyncs_reserve(&machine->asyncs, &machine->heap->allocator)) {
         grout__free(async.bytes);
         machine->is_failed = true;
         return grout_diags_add_oom(machine->diags);
@@ -32,7 +33,7 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     async.is_late =
         machine->launch->timing == GROUT_PTX_TIMING_LATE ||
         (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
-    machine->asyncs.items[machine->asyncs.count++] = async;
+    grout_ptx__asyncs_add(&machine->asyncs, &async);
     machine->async_count++;
     machine->prompt_count += !async.is_late;
     machine->events++;
@@ -82,26 +83,28 @@ static void remove_async(ptx_machine *machine, size_t index) {
     if (async->kind == PTX_ASYNC_PRODUCT) {
         get_warp(async)->products_done++;
     }
-    machine->asyncs.count--;
-    for (size_t i = index; i < machine->asyncs.count; i++) {
-        machine->asyncs.items[i] = machine->asyncs.items[i + 1];
-    }
+    grout_ptx__asyncs_remove(&machine->asyncs, index);
+}
+
+/* The next one after an index, and the first one after the last. */
+static size_t turn_to_next(const ptx_asyncs *asyncs, size_t index) {
+    const size_t next = grout_ptx__asyncs_next(asyncs, index + 1);
+    return next < asyncs->count ? next : grout_ptx__asyncs_next(asyncs, 0);
 }
 
 bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
-    size_t count = forced || machine->prompt_count > 0 ? machine->asyncs.count : 0;
-    size_t first = count > 0 ? (size_t)grout_ptx__draw(machine, count) : 0;
-    for (size_t i = 0; i < count && !machine->is_failed; i++) {
-        size_t index = (first + i) % count;
-        if (!ptx_may_go_on(machine, 1 + count / ASYNCS_OF_WORK)) {
+    ptx_asyncs *asyncs = &machine->asyncs;
+    const size_t live = forced || machine->prompt_count > 0 ? asyncs->live : 0;
+    size_t index =
+        live > 0 ? grout_ptx__asyncs_find(asyncs, (size_t)grout_ptx__draw(machine, live)) : 0;
+    for (size_t i = 0; i < live && !machine->is_failed; i++) {
+        if (!ptx_may_go_on(machine, 1 + live / ASYNCS_OF_WORK)) {
             machine->is_failed = true;
             break;
         }
-        ptx_async *async = &machine->asyncs.items[index];
-        if ((async->is_late && !forced) || !may_happen(machine, index)) {
-            continue;
-        }
-        if (async->run(machine, async)) {
+        ptx_async *async = &asyncs->items[index];
+        const bool may_run = (!async->is_late || forced) && may_happen(machine, index);
+        if (may_run && async->run(machine, async)) {
             (void)ptx_may_go_on(machine, ASYNC_WORK);
             machine->events++;
             if (async->is_done) {
@@ -109,6 +112,7 @@ bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
             }
             return true;
         }
+        index = turn_to_next(asyncs, index);
     }
     return false;
 }

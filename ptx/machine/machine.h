@@ -109,7 +109,8 @@ typedef enum ptx_async_kind {
     PTX_ASYNC_PRODUCT,     /* wgmma: of a warpgroup and a group, in order */
     PTX_ASYNC_TENSOR,      /* tcgen05.mma, cp, shift, commit: of a lane, some in order */
     PTX_ASYNC_TENSOR_LOAD, /* tcgen05.ld, of a warp */
-    PTX_ASYNC_TENSOR_STORE
+    PTX_ASYNC_TENSOR_STORE,
+    PTX_ASYNC_GONE /* an empty place of the list */
 } ptx_async_kind;
 
 struct ptx_async {
@@ -131,6 +132,18 @@ struct ptx_async {
     ptx_flight flight; /* what it is ordered after */
     ptx_cell *map;     /* of its tensor map, if one is in global memory */
 };
+
+/* What is under way, in the order of its start (asyncs.h). One that is done leaves its place empty
+ * for a while: its kind is PTX_ASYNC_GONE. */
+typedef struct ptx_asyncs {
+    ptx_async *items;
+    size_t count, capacity; /* places */
+    size_t live;            /* that are not empty */
+    struct {
+        uint32_t *items; /* a Fenwick tree of what is not empty */
+        size_t count, capacity;
+    } ranks;
+} ptx_asyncs;
 
 /* Two writes that race and leave the same values, and where. */
 typedef struct ptx_twin {
@@ -162,7 +175,7 @@ struct ptx_machine {
     uint32_t next_cta;               /* the first CTA of the first cluster that has not begun */
     uint32_t ctas_done;              /* that have ended, or were taken off the launch */
     GROUT_ARRAY(ptx_cta *) resident; /* first CTAs of the clusters that run */
-    GROUT_ARRAY(ptx_async) asyncs;
+    ptx_asyncs asyncs;
     size_t prompt_count; /* of them, those that are not late */
     uint64_t random, events, steps, lane_steps, async_count, stall_start;
     uint64_t steps_before;             /* of the run that this one is the second of */

@@ -1,5 +1,6 @@
 /* run.c - a launch: looked at, decoded, run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "asyncs.h"
 #include "decoders.h"
 #include "float_env.h"
 #include "goes_on.h"
@@ -161,7 +162,7 @@ static void end_machine(ptx_machine *machine) {
         grout__free(machine->asyncs.items[i].bytes);
         grout_ptx__end_flight(&machine->asyncs.items[i].flight);
     }
-    grout__free(machine->asyncs.items);
+    grout_ptx__asyncs_free(&machine->asyncs);
     grout__free(machine->scratch);
     grout_ptx__deinit_ctas(machine);
     grout_ptx__end_observing(machine);

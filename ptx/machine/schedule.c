@@ -186,7 +186,8 @@ static bool has_ended(const ptx_machine *machine, const ptx_cta *first) {
         }
     }
     for (size_t i = 0; i < machine->asyncs.count; i++) {
-        if (machine->asyncs.items[i].own->cluster == first) {
+        const ptx_async *async = &machine->asyncs.items[i];
+        if (async->kind != PTX_ASYNC_GONE && async->own->cluster == first) {
             return false;
         }
     }
@@ -323,7 +324,7 @@ static bool run_any_warp(ptx_machine *machine) {
  * for it. */
 static void let_happen(ptx_machine *machine) {
     bool is_overdue = machine->steps - machine->happened_at > SPIN_STEPS;
-    if (machine->asyncs.count == 0) {
+    if (machine->asyncs.live == 0) {
         machine->happened_at = machine->steps;
     } else if (is_overdue || grout_ptx__draw(machine, 2) == 0) {
         if (grout_ptx__let_one_happen(machine, is_overdue)) {
@@ -380,7 +381,7 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         if (machine->steps > most) {
             return report_hang(machine, true);
         }
-        if (!ptx_may_go_on(machine, 1 + machine->asyncs.count / ASYNCS_OF_WORK)) {
+        if (!ptx_may_go_on(machine, 1 + machine->asyncs.live / ASYNCS_OF_WORK)) {
             return false;
         }
         if (!grout_ptx__is_in_limits(machine)) {

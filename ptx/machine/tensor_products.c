@@ -208,7 +208,8 @@ static bool waits_for(const ptx_async *later, const ptx_async *earlier) {
 bool grout_ptx__tensor_may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     for (size_t i = 0; i < index; i++) {
-        if (waits_for(async, &machine->asyncs.items[i])) {
+        const ptx_async *earlier = &machine->asyncs.items[i];
+        if (earlier->kind != PTX_ASYNC_GONE && waits_for(async, earlier)) {
             return false;
         }
     }

@@ -3,7 +3,7 @@
 
 HOW is what the program of one_ptx.c is asked for.
 """
-from shapes import SQUARE, Shape
+from shapes import Shape
 
 HOW = ("parse", "print", "load", "run", "races")
 BOUND_BY_CALLS = ("run", "races")
@@ -382,7 +382,7 @@ def copies(n):
                  *(line for i in range(n) for line in (_copy(i), "cp.async.commit_group;", "cp.async.wait_group 0;"))])
 
 
-@shape(1 << 15, ratio=SQUARE)
+@shape(1 << 16)
 def copies_in_flight(n):
     """asynchronous copies, none of them waited for before the end"""
     return text([".shared .align 16 .b8 s[131072];", *ONE, "@%p0 st.global.u32 [%d], 1;", *(_copy(i) for i in range(n)),
