@@ -5,7 +5,7 @@
 
 enum { SQUEEZE_LEAST = 64 }; /* fewer places are not worth it */
 
-/* Of a place from 1 on, how many places up to it the tree counts there. */
+/* How many places up to one, which is counted from 1, the tree counts there. */
 static size_t get_span(size_t place) {
     return place & (~place + 1);
 }
@@ -14,7 +14,7 @@ static uint32_t *get_rank(const ptx_asyncs *asyncs, size_t place) {
     return &asyncs->ranks.items[place - 1];
 }
 
-/* The tree's number of a place that is the last one, and not empty. */
+/* Counts the last place, which is not empty. */
 static void append_rank(ptx_asyncs *asyncs) {
     const size_t place = ++asyncs->ranks.count;
     uint32_t number = 1;
