@@ -1,10 +1,7 @@
-/* main.c - the command grout: grout_cli_main on the real host.
+/* main.c - the program grout.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "commands.h"
-#include "host_posix.h"
-#include "signals_posix.h"
+#include "command.h"
 
 int main(int argc, char **argv) {
-    int exit_code = grout_cli_main(argc, argv, grout_host_posix_get());
-    return grout_signals_posix__get_exit_code(exit_code);
+    return grout_command_main(argc, argv);
 }

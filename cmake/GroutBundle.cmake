@@ -1,6 +1,6 @@
 # The target grout_bundle: the library as a Python wheel carries it. It is shared and has no version in its name, libffi
-# and xxHash are inside, SLEEF and jansson lie beside it, and of its machine it asks for glibc alone. Its objects are those of the
-# library, so that it costs a link. 'cmake --install BUILD --component bundle --prefix FOLDER' puts it into FOLDER.
+# and xxHash are inside, SLEEF and jansson lie beside it, and of its machine it asks for glibc alone. With the command, which
+# 'python -m grout' calls (cli/command.h). Its objects are those of the library and the command, so that it costs a link. 'cmake --install BUILD --component bundle --prefix FOLDER' puts it into FOLDER.
 #
 # There is none where the static libraries are missing, or with sanitizers, whose runtime a Python does not have.
 
@@ -28,6 +28,10 @@ function(grout_bundle)
     foreach(room IN LISTS rooms)
         target_sources(grout_bundle PRIVATE $<TARGET_OBJECTS:${room}>)
     endforeach()
+    if(GROUT_BUILD_CLI)
+        target_sources(grout_bundle PRIVATE $<TARGET_OBJECTS:grout_cli_commands> $<TARGET_OBJECTS:grout_cli_host>)
+        list(APPEND libraries ${CMAKE_DL_LIBS})
+    endif()
     list(REMOVE_DUPLICATES libraries)
     grout__take_static(libraries PkgConfig::LIBFFI ${GROUT_STATIC_LIBFFI})
     grout__take_static(libraries PkgConfig::LIBXXHASH ${GROUT_STATIC_LIBXXHASH})
