@@ -16,6 +16,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Lower it when functions go: it never rises without a reason in the commit.
 MOST = 180
+IN_WHEEL = {"grout_command_main"}  # cli/command.h: the library of the wheel has the command, too
 NAME = re.compile(r"\b(grout_\w+)\s*\(")
 
 
@@ -56,7 +57,7 @@ def main():
         symbols = list_symbols(library)
         generated = {name for name in symbols if name.startswith("grout_build_")}
         faults += [f"{library} exports {name}, which no header declares"
-                   for name in sorted(symbols - names - generated)]
+                   for name in sorted(symbols - names - generated - IN_WHEEL)]
         faults += [f"{library} does not export {name}" for name in sorted(names - symbols)]
     for fault in faults:
         print(fault)

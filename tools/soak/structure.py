@@ -65,6 +65,7 @@ SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions"
                 "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
                 "run ptx-copies-in-flight", "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")
 SHORT_TIMES = 16
+SHORT_LEAST = 16  # every shape has what it is named after
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
 
 
@@ -176,7 +177,7 @@ class Series:
 
     def measure_short(self):
         """Two sizes: the first one that takes long enough, and a much larger one."""
-        count = 1
+        count = SHORT_LEAST
         while count * 2 * SHORT_TIMES <= self.shape.last and self.run(count) < self.options.least:
             count *= 2
         for size in (count, SHORT_TIMES * count):
