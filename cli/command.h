@@ -7,9 +7,9 @@
 
 /*
  * Runs 'grout ARGUMENTS' on this machine, with its files, streams and signals, and returns its exit
- * code: argv[0] is a name for messages, and argv[argc] NULL. For a process that does nothing else: the
- * signals that end a call stay caught afterwards, and a second one ends the process. The program
- * grout is this, and so is 'python -m grout'; no installed header declares it.
+ * code: argv[0] is a name for messages, and argv[argc] NULL. For a process that does nothing else:
+ * the signals that end a call stay caught afterwards, and a second one ends the process. The
+ * program grout is this, and so is 'python -m grout'; no installed header declares it.
  */
 GROUT_API int grout_command_main(int argc, char **argv);
 
