@@ -12,7 +12,8 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|.', re.DOTALL)
 
 # object .. tensor: as sync.def has them; covers: a set. meant: the mnemonic that it is mistaken for, or None.
 # letters: of its operands; attributes: their words in the text format; results: their number.
-Sync = collections.namedtuple("Sync", "object reach mode arrival side scope covers tensor meant letters attributes results")
+Sync = collections.namedtuple(
+    "Sync", "object reach mode arrival side scope covers tensor meant letters attributes results")
 
 
 def read(name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import typing
 
 import cffi
 
@@ -17,7 +18,7 @@ def main() -> int:
     """Runs the command with the arguments of this process, and returns its exit code."""
     ffi = cffi.FFI()
     ffi.cdef("int grout_command_main(int argc, char **argv);")
-    library = ffi.dlopen(PATH)
+    library: typing.Any = ffi.dlopen(PATH)
     words = [ffi.new("char[]", os.fsencode(word)) for word in ("grout", *sys.argv[1:])]
     # The command catches the signals that end it itself, as it does without Python.
     for number, ours in ((signal.SIGINT, signal.default_int_handler), (signal.SIGPIPE, signal.SIG_IGN)):

@@ -26,8 +26,8 @@ FOLDERS = ("kernels", "tests/differential", "tests/behaviour/tcgen05", "tests/op
 KERNEL = re.compile(r"^kernel @(\w+)", re.M)
 ATTRIBUTES = ("__align__", "__launch_bounds__")
 WORD = re.compile(r'^PTX_WORD\(\w+,\s*"([^"]+)",\s*(\w+)\)', re.M)
-# Words of these classes (ptx_words.def) say what an operand is: bytes or arrivals, a parity or a state, rows or coordinates. A
-# word that brings an operand, such as a mask, changes their number.
+# Words of these classes (ptx_words.def) say what an operand is: bytes or arrivals, a parity or a state, rows or
+# coordinates. A word that brings an operand, such as a mask, changes their number.
 OPERAND_CLASSES = ("EXPECT", "MODE", "PARITY", "SPARSE")
 DECLARATION = re.compile(r"^\.reg\b")
 
