@@ -35,7 +35,7 @@ sys.path.insert(0, os.path.join(TESTS, "certificates"))
 
 import certificates
 import run_golden
-import running
+import running  # type: ignore[import-not-found]  # of tests/certificates: for lint_types.py in another part
 import stale
 
 # The numbers that tests/random/CMakeLists.txt and tests/certificates run without the label slow.
