@@ -170,6 +170,7 @@ template <typename T> GROUT_DEVICE T grout_select(bool condition, T a, T b) {
 #define GROUT_FUNCTION(NAME, F32, F64)                                                             \
     GROUT_DEVICE grout_f32 grout_##NAME(grout_f32 a) { return F32(a); }                            \
     GROUT_DEVICE grout_f64 grout_##NAME(grout_f64 a) { return F64(a); }
+GROUT_FUNCTION(cbrt, cbrtf, cbrt)
 GROUT_FUNCTION(exp, expf, exp)
 GROUT_FUNCTION(exp2, exp2f, exp2)
 GROUT_FUNCTION(expm1, expm1f, expm1)
@@ -193,7 +194,7 @@ template <typename T> GROUT_DEVICE T grout_logistic(T a) {
 }
 
 // What 'approx' asks for: one instruction of the special function unit, scaled where its base is 2;
-// subnormals are flushed. There is none for erf, expm1, log1p and
+// subnormals are flushed. There is none for erf, expm1, log1p, cbrt and
 // atan2, and none of f64.
 #define GROUT_APPROX(NAME, PTX)                                                                    \
     GROUT_DEVICE grout_f32 grout_##NAME##_approx(grout_f32 a) {                                    \
@@ -219,6 +220,7 @@ GROUT_DEVICE grout_f32 grout_logistic_approx(grout_f32 a) {
     return grout_rcp_approx(grout_add(1.0f, grout_exp_approx(grout_neg(a))));
 }
 GROUT_DEVICE grout_f32 grout_erf_approx(grout_f32 a) { return grout_erf(a); }
+GROUT_DEVICE grout_f32 grout_cbrt_approx(grout_f32 a) { return grout_cbrt(a); }
 GROUT_DEVICE grout_f32 grout_expm1_approx(grout_f32 a) { return grout_expm1(a); }
 GROUT_DEVICE grout_f32 grout_log1p_approx(grout_f32 a) { return grout_log1p(a); }
 GROUT_DEVICE grout_f32 grout_atan2_approx(grout_f32 a, grout_f32 b) { return grout_atan2(a, b); }
@@ -227,6 +229,7 @@ GROUT_DEVICE grout_f32 grout_pow_approx(grout_f32 a, grout_f32 b) { return grout
 GROUT_DEVICE grout_f64 grout_pow_approx(grout_f64 a, grout_f64 b) { return grout_pow(a, b); }
 #define GROUT_NOT_APPROX(NAME)                                                                     \
     GROUT_DEVICE grout_f64 grout_##NAME##_approx(grout_f64 a) { return grout_##NAME(a); }
+GROUT_NOT_APPROX(cbrt)
 GROUT_NOT_APPROX(exp)
 GROUT_NOT_APPROX(exp2)
 GROUT_NOT_APPROX(expm1)
@@ -242,6 +245,7 @@ GROUT_NOT_APPROX(erf)
 #undef GROUT_NOT_APPROX
 
 // The names that the expressions of ops.def use, beside those of num.h.
+#define GROUT_CBRT(a) grout_cbrt(a)
 #define GROUT_EXP(a) grout_exp(a)
 #define GROUT_EXP2(a) grout_exp2(a)
 #define GROUT_EXPM1(a) grout_expm1(a)
@@ -256,6 +260,7 @@ GROUT_NOT_APPROX(erf)
 #define GROUT_RSQRT(a) grout_rsqrt(a)
 #define GROUT_LOGISTIC(a) grout_logistic(a)
 #define GROUT_ERF(a) grout_erf(a)
+#define GROUT_CBRT_APPROX(a) grout_cbrt_approx(a)
 #define GROUT_EXP_APPROX(a) grout_exp_approx(a)
 #define GROUT_EXP2_APPROX(a) grout_exp2_approx(a)
 #define GROUT_EXPM1_APPROX(a) grout_expm1_approx(a)

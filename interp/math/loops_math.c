@@ -32,7 +32,7 @@
 /* What SLEEF computes, of one operand and of two; the others are below. Its exp and pow of f64 give
  * infinity for results that are as near to the largest number as 2 in a million. */
 #define SLEEF_LIST(X)      X(exp) SLEEF_LIST_F64(X)
-#define SLEEF_LIST_F64(X)  X(exp2) X(expm1) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
+#define SLEEF_LIST_F64(X)  X(cbrt) X(exp2) X(expm1) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
 #define SLEEF_LIST2(X)     X(pow) SLEEF_LIST2_F64(X)
 #define SLEEF_LIST2_F64(X) X(atan2)
 

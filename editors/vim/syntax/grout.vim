@@ -66,6 +66,7 @@ syntax keyword groutOperation
     \ cos
     \ tanh
     \ rsqrt
+    \ cbrt
     \ logistic
     \ erf
     \ atan2

@@ -19,7 +19,7 @@ static const struct math_case {
     {GROUT_OP_EXP, 1.0},   {GROUT_OP_EXP2, 1.0},     {GROUT_OP_LOG, 1.0},   {GROUT_OP_LOG2, 1.0},
     {GROUT_OP_SIN, 1.0},   {GROUT_OP_COS, 1.0},      {GROUT_OP_TANH, 1.01}, {GROUT_OP_RSQRT, 1.5},
     {GROUT_OP_ERF, 1.1},   {GROUT_OP_LOGISTIC, 2.5}, {GROUT_OP_EXPM1, 1.0}, {GROUT_OP_LOG1P, 1.0},
-    {GROUT_OP_ATAN2, 1.0}, {GROUT_OP_POW, 1.0},
+    {GROUT_OP_ATAN2, 1.0}, {GROUT_OP_POW, 1.0},      {GROUT_OP_CBRT, 1.0},
 };
 #define MATH_CASES ((int)(sizeof math_cases / sizeof math_cases[0]))
 
@@ -53,6 +53,8 @@ static double reference(grout_opcode opcode, double x, double y) {
         return expm1(x);
     case GROUT_OP_LOG1P:
         return log1p(x);
+    case GROUT_OP_CBRT:
+        return cbrt(x);
     case GROUT_OP_ATAN2:
         return atan2(x, y);
     case GROUT_OP_POW:
@@ -256,6 +258,8 @@ static long double reference_long(grout_opcode opcode, long double x, long doubl
         return expm1l(x);
     case GROUT_OP_LOG1P:
         return log1pl(x);
+    case GROUT_OP_CBRT:
+        return cbrtl(x);
     case GROUT_OP_ATAN2:
         return atan2l(x, y);
     case GROUT_OP_POW:
