@@ -91,6 +91,14 @@ GROUT_DEVICE void grout_peer_arrive_expect(grout_u32 peer, grout_u32 bytes) {
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
+GROUT_DEVICE void grout_peer_drop_expect(grout_u32 peer, grout_u32 bytes) {
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive_drop.expect_tx" WORDS ".shared::cluster.b64 _, [%0], %1;"             \
+                 ::"r"(peer), "r"(bytes) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
+}
 // The phase waits for so many bytes more; no arrival.
 GROUT_DEVICE void grout_peer_expect(grout_u32 peer, grout_u32 bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"

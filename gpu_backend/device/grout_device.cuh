@@ -410,6 +410,22 @@ GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 byt
     grout_mbarrier_arrive<order, scope>(mbarrier, count - 1);
     grout_mbarrier_arrive_expect<order, scope>(mbarrier, bytes);
 }
+// As grout_mbarrier_arrive_expect, and the phases after this one need as many arrivals less.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_drop_expect(grout_u32 mbarrier, grout_u32 bytes) {
+#define GROUT_FORM(WORDS)                                         \
+    asm volatile("mbarrier.arrive_drop.expect_tx" WORDS           \
+                 ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
+                 "r"(bytes)                                       \
+                 : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
+}
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_drop_expect(grout_u32 mbarrier, grout_u32 bytes, grout_u32 count) {
+    grout_mbarrier_arrive_drop<order, scope>(mbarrier, count - 1);
+    grout_mbarrier_drop_expect<order, scope>(mbarrier, bytes);
+}
 // Whether the phase of this parity is complete, at once.
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE bool grout_mbarrier_test(grout_u32 mbarrier, grout_u32 parity) {

@@ -71,6 +71,14 @@ GROUT_DEVICE void grout_peer_expect_arrive(grout_u32 peer, grout_u32 bytes, grou
     }
     grout_peer_arrive_expect<order, scope>(peer, bytes);
 }
+// The same, and the phases after this one need as many arrivals less.
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
+GROUT_DEVICE void grout_peer_expect_drop(grout_u32 peer, grout_u32 bytes, grout_u32 count = 1) {
+    if (count > 1) {
+        grout_peer_arrive_drop<order, scope>(peer, count - 1);
+    }
+    grout_peer_drop_expect<order, scope>(peer, bytes);
+}
 // from_cta(mask): this CTA serves each CTA i with (i & mask) == rank; arrive gets the address of
 // the mbarrier there. By one lane.
 template <typename arrive_fn>
@@ -100,6 +108,12 @@ GROUT_DEVICE void grout_expect_from(grout_u32 mbarrier, grout_u32 mask, grout_u3
                                     grout_u32 bytes, grout_u32 count) {
     grout_serve_peers(mbarrier, mask, cluster_size,
                       [=](grout_u32 peer) { grout_peer_expect_arrive<order, scope>(peer, bytes, count); });
+}
+template <int order = GROUT_RELEASE, int scope = GROUT_CLUSTER>
+GROUT_DEVICE void grout_expect_drop_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
+                                         grout_u32 bytes, grout_u32 count) {
+    grout_serve_peers(mbarrier, mask, cluster_size,
+                      [=](grout_u32 peer) { grout_peer_expect_drop<order, scope>(peer, bytes, count); });
 }
 
 // ---- semaphores ---------------------------------------------------------------------------------

@@ -130,6 +130,8 @@ static const arrival_functions ARRIVE_DROP = {"grout_mbarrier_arrive_drop",
                                               "grout_peer_arrive_drop", "grout_arrive_drop_from"};
 static const arrival_functions EXPECT = {"grout_mbarrier_arrive_expect", "grout_peer_expect_arrive",
                                          "grout_expect_from"};
+static const arrival_functions EXPECT_DROP = {"grout_mbarrier_drop_expect",
+                                              "grout_peer_expect_drop", "grout_expect_drop_from"};
 
 /* The call of an arrival, up to its address. */
 static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view *barrier,
@@ -166,10 +168,10 @@ static void add_bytes(grout_emitter *e, const grout_operand *bytes) {
 
 /* The CTA that leads announces the bytes of both, of the other one it is an arrival alone. */
 static void expect_of_pair(grout_emitter *e, const grout_op *op, const grout_view *barrier,
-                           const grout_gpu_barrier *entry) {
+                           const grout_gpu_barrier *entry, const arrival_functions *functions) {
     const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
     grout_emit__open_leader(e);
-    begin_arrival(e, op, barrier, entry, &EXPECT);
+    begin_arrival(e, op, barrier, entry, functions);
     add_bytes(e, grout_module_get_operand(e->module, op, 1));
     grout_emit__add(e, " * %d", GROUT_PAIR);
     if (size > 1) {
@@ -180,7 +182,7 @@ static void expect_of_pair(grout_emitter *e, const grout_op *op, const grout_vie
     grout_emit__begin(e);
     grout_emit__add(e, "else");
     grout_emit__open(e);
-    begin_arrival(e, op, barrier, entry, &ARRIVE);
+    begin_arrival(e, op, barrier, entry, functions == &EXPECT ? &ARRIVE : &ARRIVE_DROP);
     if (size > 1) {
         grout_emit__add(e, ", %" PRIu32, size);
     }
@@ -188,9 +190,8 @@ static void expect_of_pair(grout_emitter *e, const grout_op *op, const grout_vie
     grout_emit__close(e, "");
 }
 
-void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
+static void expect(grout_emitter *e, const grout_op *op, const arrival_functions *functions) {
     grout_view barrier;
-    (void)id;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
     if (entry == NULL) {
         return;
@@ -200,17 +201,27 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
     if (grout_emit__is_of_pair(e, entry)) {
-        expect_of_pair(e, op, &barrier, entry);
+        expect_of_pair(e, op, &barrier, entry, functions);
         grout_emit__close_issuer(e);
         return;
     }
-    begin_arrival(e, op, &barrier, entry, &EXPECT);
+    begin_arrival(e, op, &barrier, entry, functions);
     add_bytes(e, grout_module_get_operand(e->module, op, 1));
     if (size > 1 || has_mask(e, op)) {
         grout_emit__add(e, ", %" PRIu32, size);
     }
     grout_emit__end(e, ");");
     grout_emit__close_issuer(e);
+}
+
+void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    expect(e, op, &EXPECT);
+}
+
+void grout_emit__mbarrier_expect_drop(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    expect(e, op, &EXPECT_DROP);
 }
 
 /* Arrivals without bytes: one lane's count as the whole thread's. */

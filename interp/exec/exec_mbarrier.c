@@ -119,6 +119,13 @@ grout_outcome grout_exec_mbarrier_expect(const grout_cta *cta, uint32_t thread,
     return contribute(cta, thread, inst, arrival);
 }
 
+grout_outcome grout_exec_mbarrier_expect_drop(const grout_cta *cta, uint32_t thread,
+                                              const grout_inst *inst) {
+    grout_arrival arrival = {
+        .count = 1, .bytes = get_bytes(cta, thread, inst), .is_leaving = true};
+    return contribute(cta, thread, inst, arrival);
+}
+
 grout_outcome grout_exec_mbarrier_arrive(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
     grout_arrival arrival = {.count = (uint32_t)inst->u.arrive.count};

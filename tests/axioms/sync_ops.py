@@ -149,6 +149,9 @@ class SyncOps(TensorOps):
     def do_mbarrier_expect(self, state, actor, it):
         self.do_barrier_arrive(state, actor, it, expects=self.value(actor, it.operands[1]))
 
+    def do_mbarrier_expect_drop(self, state, actor, it):
+        self.do_barrier_arrive(state, actor, it, expects=self.value(actor, it.operands[1]), drops=True)
+
     def do_mbarrier_init(self, state, actor, it):
         key = self.barrier_key(actor, it.operands[0])
         if self.is_left_out(actor, it.operands[0]):

@@ -99,7 +99,14 @@ static void add_wait_for_free(ring *r) {
 static void add_copy(ring *r, const char *row, uint32_t rows) {
     draw *d = &r->d;
     const uint32_t bytes = rows * r->columns * (r->use == USE_WGMMA ? 2 : 4);
-    if (r->is_explicit) {
+    if (r->is_explicit && r->is_leaving) { /* the last of each slot leaves it */
+        draw_line(d, "if (ge %%i, %" PRIu32 ") {",
+                  r->trips > r->stages ? r->trips - r->stages : 0);
+        draw_line(d, "  mbarrier_expect_drop %%full[%%slot], %" PRIu32, bytes);
+        draw_line(d, "} else {");
+        draw_line(d, "  mbarrier_expect %%full[%%slot], %" PRIu32, bytes);
+        draw_line(d, "}");
+    } else if (r->is_explicit) {
         draw_line(d,
                   draw_below(d, 2) ? "mbarrier_expect %%full[%%slot], %" PRIu32
                                    : "mbarrier_expect %%full[%%slot], (sub (add %%slot, %" PRIu32

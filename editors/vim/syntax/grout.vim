@@ -131,6 +131,7 @@ syntax keyword groutOperation
     \ mbarrier_expect
     \ mbarrier_arrive
     \ mbarrier_arrive_drop
+    \ mbarrier_expect_drop
     \ mbarrier_wait
     \ mbarrier_test
     \ mbarrier_invalidate

@@ -13,6 +13,7 @@ static const struct {
 } unwritten[] = {
     {GROUT_OP_TENSORMAP_ACQUIRE, "which slot of a tensor map it is, is not known"},
     {GROUT_OP_MBARRIER_ARRIVE_DROP, "who is missing arrives: that one leaves is a decision"},
+    {GROUT_OP_MBARRIER_EXPECT_DROP, "who is missing announces: that one leaves is a decision"},
     {GROUT_OP_ASYNC_COPY_ARRIVE, "a wait for the group does, too, and is nearer"},
     {GROUT_OP_NAMED_BARRIER_SYNC, "its number and its threads are a choice"},
     {GROUT_OP_NAMED_BARRIER_ARRIVE, "its number and its threads are a choice"},
