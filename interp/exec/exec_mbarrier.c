@@ -121,8 +121,7 @@ grout_outcome grout_exec_mbarrier_expect(const grout_cta *cta, uint32_t thread,
 
 grout_outcome grout_exec_mbarrier_expect_drop(const grout_cta *cta, uint32_t thread,
                                               const grout_inst *inst) {
-    grout_arrival arrival = {
-        .count = 1, .bytes = get_bytes(cta, thread, inst), .is_leaving = true};
+    grout_arrival arrival = {.count = 1, .bytes = get_bytes(cta, thread, inst), .is_leaving = true};
     return contribute(cta, thread, inst, arrival);
 }
 

@@ -15,7 +15,8 @@ STATES_MAX = 60000
 MEETINGS = {"block_barrier", "named_barrier_sync", "cluster_barrier"}
 STEPS = MEETINGS | {
     "barrier_arrive", "barrier_wait", "barrier_test", "mbarrier_init", "mbarrier_invalidate", "mbarrier_arrive",
-    "mbarrier_arrive_drop", "mbarrier_expect", "mbarrier_expect_drop", "mbarrier_wait", "mbarrier_test", "copy_gmem_to_smem",
+    "mbarrier_arrive_drop", "mbarrier_expect", "mbarrier_expect_drop", "mbarrier_wait", "mbarrier_test",
+    "copy_gmem_to_smem",
     "copy_gmem_to_smem_im2col", "tma_gather", "try_cluster_cancel", "async_store_smem",
     "named_barrier_arrive", "cluster_arrive", "cluster_wait", "semaphore_signal",
     "semaphore_wait", "semaphore_read", "atomic_fetch_add", "atomic_exchange", "atomic_cas", "async_copy_arrive",

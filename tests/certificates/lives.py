@@ -66,7 +66,10 @@ def draw_tests(kernel):
     kernel.emit("if (eq %w, 0) {", f"for %i in 0..{rounds} {{")
     if by_tma:
         kernel.emit("commit_smem")
-        if is_explicit:
+        if is_explicit and draw.random() < 0.3:  # in the last round it leaves
+            kernel.emit(f"if (eq %i, {rounds - 1}) {{", f"mbarrier_expect_drop {full}[0], 256", "} else {",
+                        f"mbarrier_expect {full}[0], 256", "}")
+        elif is_explicit:
             kernel.emit(f"mbarrier_expect {full}[0], 256")
         kernel.emit(f"copy_gmem_to_smem {x}[%i], {slot}, {full}[0]")
     else:

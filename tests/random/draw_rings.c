@@ -100,8 +100,7 @@ static void add_copy(ring *r, const char *row, uint32_t rows) {
     draw *d = &r->d;
     const uint32_t bytes = rows * r->columns * (r->use == USE_WGMMA ? 2 : 4);
     if (r->is_explicit && r->is_leaving) { /* the last of each slot leaves it */
-        draw_line(d, "if (ge %%i, %" PRIu32 ") {",
-                  r->trips > r->stages ? r->trips - r->stages : 0);
+        draw_line(d, "if (ge %%i, %" PRIu32 ") {", r->trips > r->stages ? r->trips - r->stages : 0);
         draw_line(d, "  mbarrier_expect_drop %%full[%%slot], %" PRIu32, bytes);
         draw_line(d, "} else {");
         draw_line(d, "  mbarrier_expect %%full[%%slot], %" PRIu32, bytes);

@@ -111,7 +111,7 @@ def test_exact_operations_on_floats(dtype):
 def test_functions_on_floats(dtype):
     numbers = numpy.concatenate([numpy.linspace(0.05, 4, 112), [0, numpy.inf, numpy.nan, 1, 2, 3, 0.5, 0.25,
                                                                   10, 1e-3, 7, 9, 1e-2, 0.75, 6, 5]]).astype(dtype)
-    names = ("exp", "exp2", "log", "log1p", "expm1", "sin", "cos", "tanh", "rsqrt", "logistic", "erf")
+    names = ("exp", "exp2", "log", "log1p", "expm1", "sin", "cos", "tanh", "rsqrt", "cbrt", "logistic", "erf")
     operations = {name: first_of(name) for name in names}
     operations |= {"pow": lax.pow, "atan2": lax.atan2,
                    "integer_pow 3": lambda x, y: lax.integer_pow(x, 3),

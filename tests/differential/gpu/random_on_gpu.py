@@ -36,7 +36,8 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from limit import SECONDS
 
-INEXACT = re.compile(r"= (exp2?|expm1|log2?|log1p|atan2|pow|reduce_prod|sin|cos|tanh|rsqrt|logistic|cbrt|erf|reduce_sum) ")
+INEXACT = re.compile(r"= (exp2?|expm1|log2?|log1p|atan2|pow|reduce_prod|sin|cos|tanh|rsqrt|logistic|cbrt|erf|"
+                     r"reduce_sum) ")
 PARAMETER = re.compile(r"%(\w+): (in|out|inout) gmem (\w+)\[")
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 # Bits of the fraction and of the exponent.

@@ -19,8 +19,8 @@ BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "rem", 
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY = {"neg": "neg", "sign": "sign", "abs": "abs", "not": "not", "floor": "floor", "ceil": "ceil", "sqrt": "sqrt",
          "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
-         "cos": "cos", "tanh": "tanh", "rsqrt": "rsqrt", "logistic": "logistic", "erf": "erf", "is_finite": "is_finite",
-         "clz": "clz", "population_count": "popcount"}
+         "cos": "cos", "tanh": "tanh", "rsqrt": "rsqrt", "cbrt": "cbrt", "logistic": "logistic", "erf": "erf",
+         "is_finite": "is_finite", "clz": "clz", "population_count": "popcount"}
 WIDER = {"i4": "i8", "u4": "u8"}  # what elements that memory holds and nothing computes with are computed in
 APPROXIMATE = ("exp", "exp2", "log", "log2", "sin", "cos", "tanh", "rsqrt", "logistic")
 del BINARY["nextafter"]

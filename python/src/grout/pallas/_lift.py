@@ -590,6 +590,6 @@ _OPERATIONS: dict[str, typing.Callable[..., typing.Any]] = {
     "bitcast": _bits, "fma": _fma, "saturate": _saturate, "round": _round, "not": _one("not"),
     "neg": _one("neg"), "abs": _one("abs"), "floor": _one("floor"), "ceil": _one("ceil"), "sqrt": _one("sqrt"),
     "exp": _one("exp"), "exp2": _one("exp2"), "log": _one("log"), "log2": _one("log2"), "log1p": _one("log1p"),
-    "sin": _one("sin"), "cos": _one("cos"), "tanh": _one("tanh"), "rsqrt": _one("rsqrt"), "erf": _one("erf"),
-    "popcount": _one("population_count"), "clz": _one("clz"), "is_finite": _one("is_finite"),
+    "sin": _one("sin"), "cos": _one("cos"), "tanh": _one("tanh"), "rsqrt": _one("rsqrt"), "cbrt": _one("cbrt"),
+    "erf": _one("erf"), "popcount": _one("population_count"), "clz": _one("clz"), "is_finite": _one("is_finite"),
 }

@@ -65,8 +65,9 @@ _BINARY = {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith
            "llvm.fsub": "sub", "llvm.fmul": "mul", "llvm.fdiv": "div"}
 _UNARY = {"arith.negf": "neg", "math.absf": "abs", "math.absi": "abs", "math.exp2": "exp2", "math.exp": "exp",
           "math.log": "log", "math.log2": "log2", "math.log1p": "log1p", "math.sin": "sin", "math.cos": "cos",
-          "math.tanh": "tanh", "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.floor": "floor", "math.ceil": "ceil",
-          "math.roundeven": "round", "math.erf": "erf", "math.ctpop": "popcount", "math.ctlz": "clz"}
+          "math.tanh": "tanh", "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.cbrt": "cbrt", "math.floor": "floor",
+          "math.ceil": "ceil", "math.roundeven": "round", "math.erf": "erf", "math.ctpop": "popcount",
+          "math.ctlz": "clz"}
 _CONVERSIONS = {"arith.sitofp": "itof", "arith.uitofp": "utof", "arith.fptosi": "ftoi", "arith.fptoui": "ftou",
                 "arith.extf": "ftof", "arith.truncf": "ftof"}
 _RESIZES = {"arith.extsi": True, "arith.extui": False, "arith.trunci": False, "arith.index_cast": True,
