@@ -45,6 +45,15 @@ def draw_life(kernel):
             kernel.emit(only, f"mbarrier_invalidate {bar}[0]", "}")
 
 
+def emit_expect(kernel, full, rounds):
+    """Bytes and an arrival; now and then who makes it leaves with the last one."""
+    if kernel.draw.random() < 0.5:
+        kernel.emit(f"if (eq %i, {rounds - 1}) {{", f"mbarrier_expect_drop {full}[0], 256", "} else {",
+                    f"mbarrier_expect {full}[0], 256", "}")
+    else:
+        kernel.emit(f"mbarrier_expect {full}[0], 256")
+
+
 def draw_tests(kernel):
     """A phase is asked for before it is waited for: what the answer decides does not matter here."""
     draw = kernel.draw
@@ -66,11 +75,8 @@ def draw_tests(kernel):
     kernel.emit("if (eq %w, 0) {", f"for %i in 0..{rounds} {{")
     if by_tma:
         kernel.emit("commit_smem")
-        if is_explicit and draw.random() < 0.3:  # in the last round it leaves
-            kernel.emit(f"if (eq %i, {rounds - 1}) {{", f"mbarrier_expect_drop {full}[0], 256", "} else {",
-                        f"mbarrier_expect {full}[0], 256", "}")
-        elif is_explicit:
-            kernel.emit(f"mbarrier_expect {full}[0], 256")
+        if is_explicit:
+            emit_expect(kernel, full, rounds)
         kernel.emit(f"copy_gmem_to_smem {x}[%i], {slot}, {full}[0]")
     else:
         kernel.emit(f"store {slot}, (load {x}[%i])", f"{word}_arrive {full}[0]")
@@ -272,7 +278,7 @@ def draw_warps(kernel):
         kernel.emit(f"mbarrier_init {full}[0], 4")
     kernel.emit(f"for %i in 0..{rounds} {{", "warp_map(%w) {")
     if is_explicit:
-        kernel.emit(f"mbarrier_expect {full}[0], 256")
+        emit_expect(kernel, full, rounds)
     kernel.emit(f"copy_gmem_to_smem {x}[%i, ds(%w, 1)], {tile}[ds(%w, 1)], {full}[0]", "}")
     kernel.emit(f"mbarrier_wait {full}[0], {parity('%i', 1)}" if is_explicit else f"barrier_wait {full}[0]")
     if way == "load":
