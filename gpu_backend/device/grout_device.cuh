@@ -366,20 +366,18 @@ GROUT_DEVICE void grout_mbarrier_invalidate(grout_u32 mbarrier) {
 // Releases what this lane did so far to whoever waits on this phase.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count = 1) {
-#define GROUT_FORM(WORDS)                                                                 \
-    asm volatile("mbarrier.arrive" WORDS ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
-                 "r"(count)                                                               \
-                 : "memory")
+#define GROUT_FORM(WORDS)                                                \
+    asm volatile("mbarrier.arrive" WORDS ".shared::cta.b64 _, [%0], %1;" \
+                 ::"r"(mbarrier), "r"(count) : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
 // The same, and the phases after this one need as many arrivals less.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_drop(grout_u32 mbarrier, grout_u32 count = 1) {
-#define GROUT_FORM(WORDS)                                                                      \
-    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
-                 "r"(count)                                                                    \
-                 : "memory")
+#define GROUT_FORM(WORDS)                                                     \
+    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cta.b64 _, [%0], %1;" \
+                 ::"r"(mbarrier), "r"(count) : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
@@ -395,29 +393,24 @@ GROUT_DEVICE void grout_mbarrier_arrive_warp(grout_u32 mbarrier, grout_u32 count
 // One arrival, and the phase waits for so many bytes more.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes) {
-#define GROUT_FORM(WORDS)                                         \
-    asm volatile("mbarrier.arrive.expect_tx" WORDS                \
-                 ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
-                 "r"(bytes)                                       \
-                 : "memory")
+#define GROUT_FORM(WORDS)                                                          \
+    asm volatile("mbarrier.arrive.expect_tx" WORDS ".shared::cta.b64 _, [%0], %1;" \
+                 ::"r"(mbarrier), "r"(bytes) : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
 // The same on a barrier that counts lanes: count arrivals. The phase stays open until the last one.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
-GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes,
-                                               grout_u32 count) {
+GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes, grout_u32 count) {
     grout_mbarrier_arrive<order, scope>(mbarrier, count - 1);
     grout_mbarrier_arrive_expect<order, scope>(mbarrier, bytes);
 }
 // As grout_mbarrier_arrive_expect, and the phases after this one need as many arrivals less.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_drop_expect(grout_u32 mbarrier, grout_u32 bytes) {
-#define GROUT_FORM(WORDS)                                         \
-    asm volatile("mbarrier.arrive_drop.expect_tx" WORDS           \
-                 ".shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), \
-                 "r"(bytes)                                       \
-                 : "memory")
+#define GROUT_FORM(WORDS)                                                               \
+    asm volatile("mbarrier.arrive_drop.expect_tx" WORDS ".shared::cta.b64 _, [%0], %1;" \
+                 ::"r"(mbarrier), "r"(bytes) : "memory")
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
