@@ -21,7 +21,7 @@ static header *get_header(void *block) {
     return (header *)block - 1;
 }
 
-/* Bytes of the allocator's block for so many of ours, or 0 if there cannot be so many. */
+/* Bytes of the allocator's block for this many of ours, or 0 if there cannot be that many. */
 static size_t get_whole(size_t size) {
     size_t needed = size > 0 ? size : 1;
     return needed <= SIZE_MAX / 2 ? needed + sizeof(header) : 0;

@@ -2,7 +2,7 @@
  * float_env.h - the processor's settings for floats, while grout computes.
  *
  * The thread that calls may have others: XLA's compute threads take subnormal numbers for 0, and a
- * program may round otherwise. Results are to be the same whoever calls.
+ * program may round otherwise. Results are to be the same for every caller.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
 #include "diag_list.h"
 
 /* Calls of grout_diags__goes_on, each of which follows work of some microseconds at most, between
- * two questions to whoever set grout_diags_set_why_end. */
+ * two questions to the caller of grout_diags_set_why_end. */
 #define GROUT_ASKED_EACH 64u
 
 /* Asks at once. doing: what is being done, in the past ("the text was parsed"); a literal. */

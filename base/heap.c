@@ -60,7 +60,7 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity) 
     if (capacity <= pool->capacity) {
         return true;
     }
-    /* Whoever asks for a few more each time does not copy all of them each time. */
+    /* A caller that asks for a few more each time does not copy all of them each time. */
     if (pool->capacity <= UINT32_MAX / 2 && capacity < 2 * pool->capacity) {
         capacity = 2 * pool->capacity;
     }
@@ -97,8 +97,8 @@ uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
     return index;
 }
 
-/* Whether a record is one of those given back last. All of them would be too many: whoever gives
- * back thousands would wait for the square of that. */
+/* Whether a record is one of those given back last. All of them would be too many: a caller that
+ * gives back thousands would wait for the square of that. */
 static bool is_free(const grout_pool *pool, uint32_t index) {
     enum { LAST = 256 };
     uint32_t at = pool->first_free;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Whoever looks for a line goes through no more than these. */
+/* A search for a line goes through no more than these. */
 enum { GROUT_MARKED_LINES = 64 };
 
 typedef struct grout_line_starts {

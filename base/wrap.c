@@ -1,4 +1,4 @@
-/* wrap.c - text in lines of at most so many columns.
+/* wrap.c - text in lines of at most this many columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
 

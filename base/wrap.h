@@ -1,5 +1,5 @@
 /*
- * wrap.h - text in lines of at most so many columns.
+ * wrap.h - text in lines of at most this many columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

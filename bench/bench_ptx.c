@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_ptx.c - the machine for PTX: warp instructions in a second, for a loop of arithmetic and
+ * bench_ptx.c - the PTX emulator: warp instructions in a second, for a loop of arithmetic and
  * shared memory and for copies by cp.async; and matmul_hopper_ws at 512^3 beside the interpreter,
  * in the same run. Without NVRTC the matmul is left out.
  * usage: bench_ptx      in the top folder

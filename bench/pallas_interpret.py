@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench/pallas_interpret.py [SIZE [SMS]]      with grout and JAX 0.11 in this Python; 1024 and 132
 
-JAX' hopper_matmul, f16, SIZE^3, for a device of so many SMs: by JAX' interpreter (InterpretGPUParams, which looks for
+JAX' hopper_matmul, f16, SIZE^3, for a device of this many SMs: by JAX' interpreter (InterpretGPUParams, which looks for
 no races here), and under grout's race checker. Both run in this process, one after the other; tracing, and what comes
 between it and the run, are timed apart. Minutes for JAX' part. Exit code 77 where JAX has no such interpreter.
 """

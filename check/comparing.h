@@ -12,7 +12,7 @@ typedef struct grout_comparing {
     grout_session *session;
     const grout_load *load;
     grout_kernel_id kernel;
-    const grout_launch_settings *settings; /* that run it again: whoever wrote what differs */
+    const grout_launch_settings *settings; /* that run it again, to find what wrote what differs */
     grout_reporter *report;
 } grout_comparing;
 

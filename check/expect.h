@@ -75,8 +75,9 @@ const char *grout_expect_kind_get_text(grout_expect_kind kind);
 
 /* Under which schedules and timings a file runs. The findings must be the same under each. */
 typedef struct grout_expect_variants {
-    uint64_t seed_count; /* > 0: fair, and random with the seeds 1 to so many; 0: as options say */
-    bool has_timings;    /* lazy, eager and random, not only as options say */
+    uint64_t
+        seed_count;   /* > 0: fair, and random with the seeds 1 to this many; 0: as options say */
+    bool has_timings; /* lazy, eager and random, not only as options say */
 } grout_expect_variants;
 
 /* The command: all files of the session. Returns the exit code. */

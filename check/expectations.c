@@ -204,7 +204,7 @@ bool grout_expectations__read(const char *name, const char *text, size_t size,
     if (!out->is_clean && out->list.count == 0 && out->faults.size == 0) {
         grout_text__add_name(&out->faults, name);
         grout_text_add(&out->faults, ": it has no expectation; '// expect: clean' says that there "
-                                     "is no finding\n");
+                                     "is not a finding\n");
     }
     return !r.failed && !out->faults.failed;
 }

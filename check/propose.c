@@ -21,7 +21,7 @@
 #define WORK_MAX   UINT64_C(1000000000)
 #define STEPS_PART UINT64_C(4096) /* after which a run's work is looked at */
 #define VALUES_MAX 64
-/* Two consts: so much more, and so many of the smallest values of each. */
+/* Two consts: so much more, and this many of the smallest values of each. */
 #define PAIR_WORK_MAX   UINT64_C(400000000)
 #define PAIR_VALUES_MAX 8u
 /* What it takes to make a run at all. */

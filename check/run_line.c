@@ -44,7 +44,7 @@ static const char *get_cause(grout_option_touch touches) {
     case GROUT_TOUCHES_CODE:
         return "a kernel file runs no other code";
     case GROUT_TOUCHES_CALL:
-        return "that is for whoever calls grout";
+        return "only the caller of grout decides that";
     case GROUT_TOUCHES_RUN:
     case GROUT_TOUCHES_LESS:
     case GROUT_TOUCHES_ARRAY:

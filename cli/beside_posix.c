@@ -56,7 +56,7 @@ static int open_regular(const char *path, grout_text *reason) {
     if (file < 0) {
         grout_text_add(reason, "%s", strerror(errno));
     } else if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        grout_text_add(reason, "it is no regular file");
+        grout_text_add(reason, "it is not a regular file");
         (void)close(file);
         file = -1;
     }

@@ -3,7 +3,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/grout)
 
 # Relative, so that 'cmake --install --prefix' and moved trees keep working.
 file(RELATIVE_PATH GROUT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-# A static library passes its own needs on to whoever links it; a shared one does not.
+# A static library passes its own needs on to what links it; a shared one does not.
 get_target_property(library_type grout TYPE)
 if(library_type STREQUAL "STATIC_LIBRARY")
     set(GROUT_IS_STATIC ON)

@@ -6,7 +6,7 @@
 #include "trace.h"
 
 /* An actor of which all schedules that begin with its step have been tried, where the run has made
- * so many decisions. */
+ * this many decisions. */
 typedef struct grout_sleeper {
     uint32_t actor;
     size_t decision;

@@ -358,7 +358,7 @@ static uint64_t count_affordable(const explorer *it) {
                                 : (most - out->steps) / (out->steps / (runs + 1) + 1) + 1;
 }
 
-/* Whether whoever asked for the exploration lets it go on. */
+/* Whether the caller of the exploration lets it go on. */
 static bool is_let(const explorer *it) {
     const grout_explore_options *options = it->options;
     return options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules);

@@ -14,7 +14,7 @@ typedef struct grout_rival {
     uint32_t kind;  /* equal ones commute; 0: with none */
     grout_op_id op;
     uint32_t actor;                      /* of the launch */
-    uint32_t cluster, component, number; /* whoever knows that much comes after it */
+    uint32_t cluster, component, number; /* what knows that much comes after it */
     uint32_t turn;                       /* how often its actor had run the op here */
     uint32_t previous;                   /* the one before at its place, plus 1 */
 } grout_rival;

@@ -514,7 +514,7 @@ static bool observe(void *self, const grout_event *event) {
                       : !is_request(trace, event) ||
                             add_step(trace, event, RESOURCE_CLUSTERS, GROUT_STEP_FETCH, 0);
         break;
-    case GROUT_EVENT_REGISTERS: /* what is given back serves whoever asks, sooner or later */
+    case GROUT_EVENT_REGISTERS: /* what is given back serves those that ask, sooner or later */
         is_good = !event->u.registers.is_increase ||
                   add_step(trace, event, get_resource(RESOURCE_REGISTERS, event->origin.cta, 0, 0),
                            GROUT_STEP_TAKE, 0);

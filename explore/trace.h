@@ -47,7 +47,7 @@ typedef struct grout_step {
     uint64_t look;     /* place and values of a look; 0: none */
     uint64_t before;   /* the actor's step before, on any resource, plus 1 */
     uint64_t previous; /* the actor's step before on this resource, plus 1 */
-    uint64_t earlier;  /* whoever's step before on this resource, plus 1 */
+    uint64_t earlier;  /* anybody's step before on this resource, plus 1 */
     size_t decision;   /* decisions made up to here */
     size_t learnt;     /* the newest decision of a step of another actor that it knows */
     grout_step_memory memory;

@@ -417,7 +417,7 @@ static outcome write_through(const writer *w) {
 
 /* ---- a file --------------------------------------------------------------------------------- */
 
-/* Whoever may not write a file does not replace it. Reading is for what is written in place. */
+/* A user who may not write a file does not replace it. Reading is for what is written in place. */
 static int open_old(const writer *w) {
     int base = grout_place__get_base(w->file->folder);
     int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;

@@ -127,7 +127,7 @@ static const uint8_t *pick(const few_ints *from, uint64_t index) {
     return from->elements[choice];
 }
 
-/* Elements of so many bytes, a constant of each caller. */
+/* Elements of this many bytes, a constant of each caller. */
 static inline void fill_picked(const few_ints *from, size_t bytes, uint8_t *out, span part) {
     for (uint64_t i = part.first; i < part.end; i++) {
         memcpy(out + i * bytes, pick(from, i), bytes);

@@ -17,7 +17,7 @@ typedef struct grout_bank_words {
 
 /* Bytes from an offset on, by their words. */
 void grout_bank_words__add(grout_bank_words *asked, int64_t offset, int64_t size);
-/* The words of the busiest bank: so many passes it takes. in_bank_out: of each bank. */
+/* The words of the busiest bank: this many passes it takes. in_bank_out: of each bank. */
 uint32_t grout_bank_words__count_passes(const grout_bank_words *asked,
                                         uint8_t in_bank_out[GROUT_BANKS]);
 

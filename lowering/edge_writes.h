@@ -9,7 +9,7 @@
 #include "grout-internal/ir.h"
 
 /*
- * Whoever looks at what an engine has written has to have waited for it himself, on a barrier of
+ * A thread that looks at what an engine has written has to have waited for it, on a barrier of
  * his CTA at which the bytes arrive, or to have heard of it. In the first case no edge has to carry
  * it. For each object of the module, 1 if it is a barrier whose waits let a thread know of
  * something that others look at who do not wait so; entry 0: 1 if that is a wait for the thread's

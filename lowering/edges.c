@@ -167,7 +167,7 @@ static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sy
     }
 }
 
-/* An atomic with order(..) tells, and learns of, whoever uses the element: all share one entry with
+/* An atomic with order(..) tells, and learns of, all that use the element: all share one entry with
  * the semaphores. */
 static void note_atomic(grout_actor_walk *walk, const grout_op *op, grout_actor_facts *facts) {
     if (grout_module_find_attr(walk->module, op, GROUT_ATTR_ORDER) != NULL &&

@@ -21,7 +21,7 @@ enum {
 
 _Static_assert((int)ROWS_MAX <= (int)GROUT_LIST_ROWS &&
                    (int)GROUT_RANK_MAX <= (int)GROUT_LIST_COLUMNS,
-               "a list has room for so many");
+               "a list has room for the most of each");
 
 typedef enum key {
     VEC,
@@ -236,7 +236,7 @@ static bool read_padded(reader *r) {
         if (l->lengths[k] != 2 || get_bits(interval) == UINT32_MAX ||
             get_bits(padding) == UINT32_MAX) {
             return grout_list__fail(
-                &r->text, "pair %" PRIu32 " is no interval and padding, powers of two", k);
+                &r->text, "pair %" PRIu32 " is not an interval and padding, powers of two", k);
         }
         if (interval > 1 << r->bits) {
             return grout_list__fail(&r->text, "an interval of %" PRId32 " elements, and it has %d",

@@ -341,7 +341,7 @@ grout_register_layout grout_register_layout_make_tiled(const grout_register_tili
     return layout;
 }
 
-/* Runs of vec elements, dealt out to the lanes of so many warps. */
+/* Runs of vec elements, dealt out to the lanes of this many warps. */
 static grout_register_layout make_runs(uint32_t warps, int64_t count, uint32_t vec) {
     const int64_t round = (int64_t)warps * GROUT_WARP_LANES * vec;
     const int64_t rounds = (count + round - 1) / round;

@@ -24,7 +24,7 @@ enum {
 };
 
 _Static_assert((int)ROWS_MAX <= (int)GROUT_LIST_ROWS && (int)COLUMNS_MAX <= (int)GROUT_LIST_COLUMNS,
-               "a list has room for so many");
+               "a list has room for the most of each");
 
 typedef enum key {
     TILING,
@@ -105,8 +105,8 @@ static bool add_tile(reader *r, parts *p, uint32_t row) {
         part *outer = &p->list[before - length + k];
         const uint32_t bits = count_bits(tiling->numbers[row][k]);
         if (bits == UINT32_MAX || bits > outer->bits) {
-            return grout_list__fail(&r->text, "tile %u: %d is no power of two that divides %d", row,
-                                    tiling->numbers[row][k], 1 << outer->bits);
+            return grout_list__fail(&r->text, "tile %u: %d is not a power of two that divides %d",
+                                    row, tiling->numbers[row][k], 1 << outer->bits);
         }
         p->list[p->count++] = (part){.is_row = outer->is_row, .first = outer->first, .bits = bits};
         outer->first += bits;
@@ -120,7 +120,7 @@ static grout_register_step get_step(bool is_row, uint32_t bit) {
                   : (grout_register_step){.col = (uint16_t)(1u << bit)};
 }
 
-/* Steps that dimensions have given, in a place for so many. */
+/* Steps that dimensions have given, in a place for this many. */
 typedef struct step_list {
     grout_register_step *steps;
     uint32_t count, max;
@@ -131,7 +131,7 @@ static bool take_part(reader *r, parts *p, const char *name, int32_t dim, step_l
     if (dim >= 0 || -dim > (int32_t)p->count || p->list[p->count - (uint32_t)-dim].is_taken) {
         return grout_list__fail(
             &r->text,
-            "%s: %d is no dimension of the tiles, or stands twice; they count from -1, "
+            "%s: %d is not a dimension of the tiles, or stands twice; they count from -1, "
             "the last",
             name, dim);
     }
@@ -157,7 +157,8 @@ static bool take_parts(reader *r, parts *p, key which, grout_register_step *step
         }
         const uint32_t copies = count_bits(l->numbers[k][0]);
         if (copies == UINT32_MAX || taken.count + copies > bits) {
-            return grout_list__fail(&r->text, "%s: Replicated(%d) is no power of two, or too many",
+            return grout_list__fail(&r->text,
+                                    "%s: Replicated(%d) is not a power of two, or too many",
                                     names[which], l->numbers[k][0]);
         }
         for (uint32_t bit = 0; bit < copies; bit++) {
@@ -182,7 +183,7 @@ static bool read_tiles(reader *r, grout_register_tiling *tiling) {
         const bool is_row = k + 1 < p.count;
         p.list[k] = (part){.is_row = is_row, .bits = count_bits(size)};
         if (p.list[k].bits == UINT32_MAX) {
-            return grout_list__fail(&r->text, "tile 0: %d is no power of two", size);
+            return grout_list__fail(&r->text, "tile 0: %d is not a power of two", size);
         }
         *(is_row ? &tiling->rows : &tiling->cols) = (uint16_t)size;
     }
@@ -221,7 +222,7 @@ static bool read_bases(reader *r, key which, grout_register_step *steps, uint32_
         const bool is_one = (row == 0) != (col == 0) && count_bits(row + col) != UINT32_MAX;
         if (length < 1 || length > 2 || (!is_one && (row != 0 || col != 0 || which == REG_BASES))) {
             return grout_list__fail(
-                &r->text, "%s: base %u is no power of two in one of one or two dimensions",
+                &r->text, "%s: base %u is not a power of two in one of one or two dimensions",
                 names[which], k);
         }
         steps[k] = (grout_register_step){.row = (uint16_t)row, .col = (uint16_t)col};

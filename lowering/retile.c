@@ -57,8 +57,8 @@ static digits list_digits(const grout_layout_spec *spec) {
     return all;
 }
 
-/* Takes the inner digits for a dimension of so many elements; false if it is not made of digits, or
- * would have elements of a tile above tiles. */
+/* Takes the inner digits for a dimension of this many elements; false if it is not made of digits,
+ * or would have elements of a tile above tiles. */
 static bool take(digits *all, uint32_t *at, int64_t elements, int64_t *tile_out) {
     bool has_tiles = false;
     *tile_out = 1;

@@ -71,7 +71,7 @@ static bool check_count(const grout_copy_sides *sides, int64_t rows, bool is_til
                            grout_copy_sides__get_operand(sides, 'H')->loc,
                            "an instruction moves %d rows, and there are %" PRId64 "%s",
                            GROUT_ROWS_OF_INSTRUCTION, rows,
-                           is_tile ? " in a tile, behind which others follow" : "");
+                           is_tile ? " in a tile that others follow" : "");
     return grout_copy_sides__help(
         sides, is_tile
                    ? "take tiles of a multiple of 4 rows, as in tile(8, n)"

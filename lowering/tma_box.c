@@ -127,8 +127,8 @@ static bool add_loop(grout_tma_box *box, const grout_tma_digit *digit) {
     return false;
 }
 
-/* Whether a dimension of the box is whole tiles of so many elements in the array, and starts at one
- * in every CTA that has a part. */
+/* Whether a dimension of the box is whole tiles of this many elements in the array, and starts at
+ * one in every CTA that has a part. */
 static bool has_whole_tiles(const grout_tma_box *box, uint32_t place, int64_t elements) {
     const grout_tma *tma = box->tma;
     const uint32_t dim = tma->object_dim[place];
@@ -138,7 +138,7 @@ static bool has_whole_tiles(const grout_tma_box *box, uint32_t place, int64_t el
            (!grout_tma_box__is_part_dim(box, dim) || tma->part_elements % elements == 0);
 }
 
-/* Splits a dimension of the box: count tiles of so many elements become one dimension more. */
+/* Splits a dimension of the box: count tiles of this many elements become one dimension more. */
 static void split(grout_tma_box *box, uint32_t place, int64_t elements, uint32_t count) {
     grout_tma *tma = box->tma;
     const uint32_t made = tma->rank++;

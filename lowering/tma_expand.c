@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * In SMEM 16 elements have 16 bytes. A barrier counts the bytes that come from GMEM: CUTLASS
- * expects so many, and docs/blackwell.md says that no GPU has shown it. */
+ * expects this many, and docs/blackwell.md says that no GPU has shown it. */
 #include "tma_expand.h"
 
 static int64_t get_bytes(const grout_type *array, int64_t elements) {

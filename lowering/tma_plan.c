@@ -44,7 +44,7 @@
 #define PHASE_BYTES_MAX ((1 << 20) - 1)
 #define BOX_ALIGNMENT   128 /* of a tensor copy in SMEM */
 #define BULK_ALIGNMENT  16  /* of a bulk copy, on both sides */
-#define SWIZZLE_ROWS    8   /* a swizzle's pattern repeats after so many rows of its width */
+#define SWIZZLE_ROWS    8   /* a swizzle's pattern repeats after this many rows of its width */
 #define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
 
 typedef struct planning {
@@ -118,7 +118,7 @@ static uint32_t count_parts(const planning *plan) {
     return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(plan->module, id, axes, 0));
 }
 
-/* Whether parts of so many elements of a dimension of the SMEM object are whole tiles and, with a
+/* Whether parts of this many elements of a dimension of the SMEM object are whole tiles and, with a
  * swizzle, whole repeats of its pattern: then each part lies as in the tile of all. */
 static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) {
     const grout_layout *layout = plan->layout;
@@ -379,7 +379,7 @@ static bool plan_bare_box(planning *plan) {
     return true;
 }
 
-/* A barrier phase counts so many bytes. */
+/* A barrier phase counts this many bytes. */
 static bool check_phase(planning *plan) {
     const grout_tma *tma = plan->tma;
     grout_type type = grout_view__get_type(plan->module, &plan->gmem);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "proposals.h"
 
-/* Over so many lines of code at most. */
+/* Over this many lines of code at most. */
 #define STEPS_MAX 12u
 
 /* What starts work or forks is no matter of order alone: it stays where it is. */

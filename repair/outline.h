@@ -43,7 +43,7 @@ typedef struct grout_outline {
 } grout_outline;
 
 /* Reads the lines of the kernel (NULL: of all kernels) and of functions. False without memory.
- * Deinit even then. The deadline is that of whoever makes proposals. */
+ * Deinit even then. The deadline is that of the caller. */
 bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel,
                          const grout_deadline *deadline);
 /* Looks at the lines around one, from 0; before that, at all. */
@@ -55,7 +55,7 @@ void grout_outline__deinit(grout_outline *outline);
 const grout_outline_object *grout_outline__find_object(const grout_outline *outline,
                                                        grout_span text);
 
-/* The names that a statement before a line can use; at most so many are looked at. */
+/* The names that a statement before a line can use; at most this many are looked at. */
 typedef struct grout_outline_names {
     grout_span items[96];
     size_t count;

@@ -15,7 +15,7 @@
 #define TOGETHER_MIN 32u
 /* Rounds that have to guess. Each multiplies the ways to be wrong. */
 #define GUESSES_MAX 4u
-/* A run that goes on for so many times the steps of the first one has lost its way. */
+/* A run that goes on for this many times the steps of the first one has lost its way. */
 #define STEPS_FACTOR 4u
 #define STEPS_MORE   100000u
 /* How much less likely a repair may be that is looked for because the best one so far is clean for

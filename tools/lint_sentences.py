@@ -131,7 +131,7 @@ def faults_of_table(known, sentences, phrases, said, used):
         yield f"no sentence takes the phrase {name}: remove it"
     for name, words in sorted({**sentences, **phrases}.items()):
         for word in sorted(words - known):
-            yield f"{{{word}}} of {name} is no placeholder: add a GROUT_WORD or GROUT_NUMBER"
+            yield f"{{{word}}} of {name} is not a placeholder: add a GROUT_WORD or GROUT_NUMBER"
         if name in phrases and words:
             yield f"{name} has placeholders: make it a GROUT_SENTENCE"
 
@@ -152,7 +152,7 @@ def main():
         faults += [f"{path}:{line}: {what}" for line, what in faults_of_text(text)]
     faults += [f"{TABLE}: {what}" for what in faults_of_table(known, sentences, phrases, said, used)]
     faults += [f"{SPELLINGS}: nothing says {name}: remove it" for name in sorted(set(spellings) - said)]
-    faults += [f"{SPELLINGS}: {{{word}}} of {name} is no placeholder" for name, words in sorted(spellings.items())
+    faults += [f"{SPELLINGS}: {{{word}}} of {name} is not a placeholder" for name, words in sorted(spellings.items())
                for word in sorted(words - known)]
     faults += [f"{SPELLINGS}: {name} is a sentence's, too: give it another name"
                for name in sorted(set(spellings) & set(sentences))]

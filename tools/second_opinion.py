@@ -147,7 +147,7 @@ class Opinion:
         self.path, self.kernel = os.path.relpath(path, ROOT), kernel
         self.grout, self.codes = None, []       # verdict; codes of the findings
         self.other, self.reasons = None, []     # SentryWard's result; codes of its diagnostics
-        self.ptx = "not run"                    # the machine for PTX: clean, race, another fault, not run
+        self.ptx = "not run"                    # the PTX emulator: clean, race, another fault, not run
 
     @property
     def meeting(self):

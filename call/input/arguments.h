@@ -64,7 +64,7 @@ typedef struct grout_argument_set {
 bool grout_argument_set__init(grout_session *session, const grout_bindings *bindings,
                               const grout_module *bound, grout_kernel_id kernel,
                               grout_argument_set *out);
-/* Whether arrays of so many bytes fit: the limit for all together is --max-memory, else the
+/* Whether arrays of this many bytes fit: the limit for all together is --max-memory, else the
  * machine's memory. A diagnostic if not. */
 bool grout_argument_set__check_memory(grout_session *session, uint64_t bytes);
 /* Copies of the arguments, with contents of their own. Without memory a diagnostic; deinit the copy

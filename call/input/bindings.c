@@ -109,7 +109,7 @@ static bool set_output(grout_session *session, grout_binding *binding, const cha
     return (binding->dtype != GROUT_DTYPE_NONE &&
             grout_dtype_get_info(binding->dtype)->class_ == GROUT_CLASS_FLOAT) ||
            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                           "--%s %s: '%.40s' is no float type; outputs are converted "
+                           "--%s %s: '%.40s' is not a float type; outputs are converted "
                            "to f16, f32 and the like only",
                            grout_option__get_info(option)->long_text, binding->param, dtype);
 }

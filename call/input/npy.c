@@ -93,12 +93,12 @@ static bool read_shape(reader *r, grout_npy *npy) {
     npy->rank = 0;
     npy->count = 1;
     if (!take(r, '(')) {
-        return fail(r, "its shape is no tuple of sizes");
+        return fail(r, "its shape is not a tuple of sizes");
     }
     while (!take(r, ')')) {
         int64_t size;
         if (!read_dimension(r, &size)) {
-            return fail(r, "its shape is no tuple of sizes of 63 bits");
+            return fail(r, "its shape is not a tuple of sizes of 63 bits");
         }
         if (npy->rank == GROUT_NPY_RANK_MAX) {
             return fail(r, "it has more than 8 dimensions");
@@ -109,7 +109,7 @@ static bool read_shape(reader *r, grout_npy *npy) {
         npy->dims[npy->rank++] = size;
         npy->count *= size;
         if (!take(r, ',') && (r->at == r->end || *r->at != ')')) {
-            return fail(r, "its shape is no tuple of sizes");
+            return fail(r, "its shape is not a tuple of sizes");
         }
     }
     return true;
@@ -139,7 +139,7 @@ static bool read_descr(reader *r, grout_npy *npy) {
         return fail(r, "it is a structured array; grout reads arrays of numbers");
     }
     if (!read_string(r, text)) {
-        return fail(r, "its descr is no string");
+        return fail(r, "its descr is not a string");
     }
     bool has_form =
         strlen(text) == 3 && strchr("<>|=", text[0]) != NULL && text[2] >= '1' && text[2] <= '8';
@@ -168,7 +168,7 @@ static bool read_order(reader *r, grout_npy *npy) {
 static bool read_entry(reader *r, grout_npy *npy, uint32_t *seen) {
     char key[16];
     if (!read_string(r, key) || !take(r, ':')) {
-        return fail(r, "its header is no dictionary of descr, fortran_order and shape");
+        return fail(r, "its header is not a dictionary of descr, fortran_order and shape");
     }
     uint32_t bit = strcmp(key, "descr") == 0           ? SEEN_DESCR
                    : strcmp(key, "fortran_order") == 0 ? SEEN_ORDER
@@ -188,19 +188,19 @@ static bool read_entry(reader *r, grout_npy *npy, uint32_t *seen) {
 static bool read_header(reader *r, grout_npy *npy) {
     uint32_t seen = 0;
     if (!take(r, '{')) {
-        return fail(r, "its header is no dictionary");
+        return fail(r, "its header is not a dictionary");
     }
     while (!take(r, '}')) {
         if (!read_entry(r, npy, &seen)) {
             return false;
         }
         if (!take(r, ',') && (r->at == r->end || *r->at != '}')) {
-            return fail(r, "its header is no dictionary of descr, fortran_order and shape");
+            return fail(r, "its header is not a dictionary of descr, fortran_order and shape");
         }
     }
     skip_space(r);
     if (r->at != r->end) {
-        return fail(r, "there is text behind its header's dictionary");
+        return fail(r, "there is text after its header's dictionary");
     }
     return seen == SEEN_ALL || fail(r, "its header lacks descr, fortran_order or shape");
 }

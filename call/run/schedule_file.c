@@ -359,7 +359,7 @@ static bool write_text(grout_session *session, const char *path, bool is_named,
     }
     if (state == PLACE_OTHER && !is_named) {
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                        "the schedule would overwrite '%s', which is no schedule", path);
+                        "the schedule would overwrite '%s', which is not a schedule", path);
         grout_diags_help(session->diags, "name another file: --save-schedule FILE");
         return false;
     }

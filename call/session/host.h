@@ -65,7 +65,7 @@ typedef struct grout_host {
     bool (*read_file)(void *payload, const char *path, const grout_reading *what, grout_bytes *out,
                       grout_text *reason);
     /*
-     * The same for a file that another file names, whoever wrote that one: a regular file in the
+     * The same for a file that another file names, by any author: a regular file in the
      * folder of its owner or below, once links and '..' are resolved. Any other is refused, and
      * the reason does not tell whether it is there.
      */

@@ -71,7 +71,7 @@ typedef struct grout_option_info {
     char short_text;    /* 0: it has the long form only */
 } grout_option_info;
 
-/* A line of a file that gives options. Whoever calls grout may not know what is in it. */
+/* A line of a file that gives options. The caller of grout may not know what is in it. */
 typedef struct grout_option_line {
     const char *path; /* of the file, as it was read; what it names is looked for in its folder */
     const char *name; /* of the file, in places */
@@ -84,7 +84,7 @@ typedef struct grout_option_line {
 typedef struct grout_option_use {
     grout_option_id id;
     const char *value;
-    const grout_option_line *line; /* borrowed; NULL: whoever called grout gave the option */
+    const grout_option_line *line; /* borrowed; NULL: the caller of grout gave the option */
     const char *word;              /* of the line, with the option's name */
 } grout_option_use;
 

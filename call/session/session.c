@@ -349,7 +349,7 @@ bool grout_session__check_severities(grout_session *session) {
         } else if (!can_change(code)) {
             is_good =
                 grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, place,
-                                "--severity: '%s' is no finding or warning, it stays an error",
+                                "--severity: '%s' is not a finding or warning, it stays an error",
                                 grout_diag_get(code)->text);
         }
     }

@@ -20,7 +20,7 @@ static bool check_options(grout_session *session) {
     if (strcmp(get_target(session), "cubin") == 0 && is_terminal &&
         !grout_options__has(&session->options, GROUT_OPTION_OUT_FILE)) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "a cubin is no text for a terminal: write it to a file with -o");
+                               "a cubin is not text for a terminal: write it to a file with -o");
     }
     return true;
 }

@@ -57,7 +57,7 @@ static bool find_example(const char *code, const char *which, kernel_example *ou
 static const char *get_stage_text(grout_diag_stage stage) {
     switch (stage) {
     case GROUT_STAGE_PARSE:
-        return "the text is no kernel";
+        return "the text is not a kernel";
     case GROUT_STAGE_VERIFY:
         return "a rule that is checked before anything runs";
     case GROUT_STAGE_RUN:

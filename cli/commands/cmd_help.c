@@ -264,7 +264,8 @@ static const char markdown_tail[] =
     "| 130 | Ctrl-C, after a partial report marked incomplete; 143 and 129: the same after SIGTERM "
     "and SIGHUP |\n\n"
     "Warnings change no exit code unless `--werror` is given. A reader that ends early, as in "
-    "`grout check FILE | head -1`, changes\nnone either and is no error. An output that cannot be "
+    "`grout check FILE | head -1`, changes\nnone either and is not an error. An output that cannot "
+    "be "
     "written, stdout too, is one: "
     "`file-unwritable`, exit code 2.\n\n"
     "## Inputs and outputs\n\n"
@@ -399,7 +400,7 @@ static const char markdown_verdicts[] =
     "| `// expect-holds: every-schedule`, `.. every-interleaving`, `.. this-schedule` | what the "
     "verdict holds for ([exploration](exploration.md)) |\n"
     "| `// run: OPTIONS` | run with these options; of several lines each is a run of its own |\n\n"
-    "A comment behind code speaks of its own line, a comment alone on its line of the next line "
+    "A comment after code speaks of its own line, a comment alone on its line of the next line "
     "that has code. The comparison is\ncomplete: a finding without an expectation fails, and so "
     "does an expectation without a finding. Notes are compared for the\ncodes that the file has "
     "an `expect-note` for. Diagnostics of an invalid kernel count as findings; the exit code is "
@@ -408,7 +409,7 @@ static const char markdown_verdicts[] =
 
 static const char markdown_others[] =
     "## Kernels of others\n\n"
-    "Whoever writes a kernel file decides what is run and what is expected of it, and reaches "
+    "The author of a kernel file decides what is run and what is expected of it, and reaches "
     "nothing else of the machine. So a\n`// run:` line takes\n\n";
 
 static const char markdown_beside[] =
@@ -416,15 +417,16 @@ static const char markdown_beside[] =
     "file. There it has to lie, or in a\nfolder below, once links and `..` are resolved, and it "
     "has to be a regular file. Every other option is refused at its word, and\nno line of a file "
     "that is refused comes into a message. No run line writes a file, opens a library or uses "
-    "more threads. Of the\nfiles that the call itself names, a message may show the line that it "
-    "is about.\n\n";
+    "more threads. For a\nfile that the call itself names, a message may show the line that it is "
+    "about.\n\n";
 
 static const char markdown_texts[] =
     "The text of a kernel is text. A line that a `debug_print` begins by a newline of its own is "
-    "shown after the mark `  | `, and one of a\nmessage after `| `, so that it is no line of the "
+    "shown after the mark `  | `, and one of a\nmessage after `| `, so that it is not a line of "
+    "the "
     "report. "
     "Controls (C0 but tabs, DEL, C1), marks that turn the direction of writing, separators\nof "
-    "lines and bytes that are no UTF-8 are shown as `\\x1b`, `\\n`, `\\u202e` and the like, in "
+    "lines and bytes that are not UTF-8 are shown as `\\x1b`, `\\n`, `\\u202e` and the like, in "
     "prints, messages, lines of source and names of\nfiles, in each form of a report and on the "
     "page of `--html`. So is a character of what a workflow takes for a command: `::` where a "
     "word\nbegins, `##[` and `##word[`; `--format github` writes annotations of its own, and no "

@@ -55,7 +55,7 @@ static bool check_options(grout_session *session, bool is_gpu) {
     return is_good;
 }
 
-/* --check is of the CPU and of the machine for PTX. */
+/* --check is of the CPU and of the PTX emulator. */
 static bool check_check(grout_session *session, int32_t device) {
     return device < 0 || !grout_options__has(&session->options, GROUT_OPTION_RUN_CHECK) ||
            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
@@ -71,7 +71,7 @@ static bool check_interleavings(grout_session *session, int32_t device) {
 
 /* ---- the GPU -------------------------------------------------------------------------------- */
 
-/* Which of the runs it is, from 1 on: several are of the machine for PTX. */
+/* Which of the runs it is, from 1 on: several are of the PTX emulator. */
 typedef struct gpu_turn {
     uint64_t number, count;
     bool differs; /* from the CPU, which is said already */
@@ -139,7 +139,7 @@ static void note_turn(grout_session *session, const gpu_turn *turn) {
 /* Compares what a run has left with what the CPU makes of it. */
 typedef bool (*compare_function)(void *payload);
 
-/* Each interleaving on the machine for PTX, until one differs. The last one is the caller's to
+/* Each interleaving on the PTX emulator, until one differs. The last one is the caller's to
  * compare. */
 static bool run_on_machine(grout_session *session, const grout_gpu_launch *launch,
                            grout_gpu_result *result_out, gpu_turn *turn, compare_function compare,

@@ -51,7 +51,7 @@ static const char *get_milestone_text(grout_milestone milestone) {
     case GROUT_MILESTONE_WGMMA:
         return "until the wgmma group is done";
     case GROUT_MILESTONE_TCGEN05:
-        return "until a commit behind it has arrived";
+        return "until a commit issued after it has arrived";
     case GROUT_MILESTONE_TMEM_LOAD:
         return "until the thread's wait_load_tmem";
     case GROUT_MILESTONE_TMEM_STORE:
@@ -262,7 +262,7 @@ static const char *get_arrival_text(grout_sync_arrival arrival) {
     case GROUT_SYNC_ARRIVAL_NOW:
         return "at once";
     case GROUT_SYNC_ARRIVAL_LATER:
-        return "later, when what it stands for is done";
+        return "later, when what it covers is done";
     }
     return "";
 }
@@ -276,7 +276,7 @@ static const char *get_covered_text(grout_milestone milestone) {
     case GROUT_MILESTONE_BULK_WRITE:
         return "the writes of bulk groups";
     case GROUT_MILESTONE_PHASE:
-        return "what the barrier's phase stands for";
+        return "what the barrier's phase covers";
     case GROUT_MILESTONE_WGMMA:
         return "wgmma groups";
     case GROUT_MILESTONE_ASYNC_COPY:

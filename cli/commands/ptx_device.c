@@ -44,7 +44,7 @@ struct grout_ptx_device {
 
 static bool fail(const ptx_launch *work, const char *what) {
     return grout_diags_add(work->session->diags, GROUT_DIAG_BAD_ARGUMENT, grout_nowhere,
-                           "the machine for PTX cannot make the launch: %s", what);
+                           "the PTX emulator cannot make the launch: %s", what);
 }
 
 static uint64_t get_number(const json_t *object, const char *key) {
@@ -87,7 +87,7 @@ static bool count_array(ptx_launch *work, uint64_t bytes) {
         return true;
     }
     grout_diags_add(session->diags, GROUT_DIAG_OUT_OF_MEMORY, grout_nowhere,
-                    "on the machine for PTX the kernel's arrays take %llu MiB, %s is %llu MiB",
+                    "on the PTX emulator the kernel's arrays take %llu MiB, %s is %llu MiB",
                     (unsigned long long)(work->array_bytes >> 20),
                     grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY)
                         ? "--max-memory"
@@ -635,7 +635,7 @@ static void restore_arguments(const grout_ptx_device *device) {
 bool grout_ptx_device__run(grout_ptx_device *device, grout_ptx_interleaving order,
                            grout_gpu_result *result_out) {
     *result_out = (grout_gpu_result){0};
-    (void)snprintf(result_out->device_name, sizeof result_out->device_name, "the machine for PTX");
+    (void)snprintf(result_out->device_name, sizeof result_out->device_name, "the PTX emulator");
     restore_arguments(device);
     for (size_t i = 0; i < device->count; i++) {
         if (!run_one(device, &device->launches[i], order)) {

@@ -137,9 +137,10 @@ static bool set(grout_function_options *options, const char *name, const char *v
 bool grout_function_options_set(grout_function_options *options, const char *option,
                                 const char *value, grout_diags *diags) {
     return set(options, option, value) ||
-           (diags != NULL && grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, (grout_place){0},
-                                             "'%s%s%s' is no option of a kernel function", option,
-                                             value == NULL ? "" : " ", value == NULL ? "" : value));
+           (diags != NULL &&
+            grout_diags_add(diags, GROUT_DIAG_BAD_ARGUMENT, (grout_place){0},
+                            "'%s%s%s' is not an option of a kernel function", option,
+                            value == NULL ? "" : " ", value == NULL ? "" : value));
 }
 
 void grout_function_options_use_externs(grout_function_options *options,

@@ -99,7 +99,7 @@ GROUT_DEVICE void grout_peer_drop_expect(grout_u32 peer, grout_u32 bytes) {
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
-// The phase waits for so many bytes more; no arrival.
+// The phase waits for this many bytes more; no arrival.
 GROUT_DEVICE void grout_peer_expect(grout_u32 peer, grout_u32 bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"
                  ::"r"(peer), "r"(bytes) : "memory");

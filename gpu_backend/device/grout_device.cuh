@@ -326,7 +326,7 @@ GROUT_DEVICE void grout_fail_check(const grout_watchdog &dog, grout_site site, g
     grout_fault(GROUT_HANG_CHECK);
 }
 
-// About so many nanoseconds; the instruction sleeps at most a millisecond.
+// About this many nanoseconds; the instruction sleeps at most a millisecond.
 GROUT_DEVICE void grout_delay(grout_i32 ns) {
     for (grout_i32 left = ns < 1000000000 ? ns : 1000000000; left > 0; left -= 1000000) {
         __nanosleep(left < 1000000 ? left : 1000000);
@@ -363,7 +363,7 @@ GROUT_DEVICE void grout_mbarrier_invalidate(grout_u32 mbarrier) {
         }                                         \
     }
 
-// Releases what this lane did so far to whoever waits on this phase.
+// Releases what this lane did so far to what waits on this phase.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count = 1) {
 #define GROUT_FORM(WORDS)                                                \
@@ -390,7 +390,7 @@ GROUT_DEVICE void grout_mbarrier_arrive_warp(grout_u32 mbarrier, grout_u32 count
         grout_mbarrier_arrive<order, scope>(mbarrier, count);
     }
 }
-// One arrival, and the phase waits for so many bytes more.
+// One arrival, and the phase waits for this many bytes more.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes) {
 #define GROUT_FORM(WORDS)                                                          \

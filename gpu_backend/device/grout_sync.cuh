@@ -194,7 +194,7 @@ GROUT_DEVICE void grout_semaphore_wait(grout_u64 *semaphore, grout_u32 units,
         }
     }
 }
-// Blocks until so many units have been signalled since the launch began.
+// Blocks until this many units have been signalled since the launch began.
 template <int order, int scope>
 GROUT_DEVICE void grout_semaphore_look(const grout_u64 *semaphore, grout_u32 units,
                                        const grout_watchdog &dog, grout_site site) {

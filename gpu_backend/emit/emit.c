@@ -147,7 +147,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
     if (out->data == NULL || strstr(out->data, "#ifndef GROUT_VALUES_CUH") == NULL) {
         grout_text_add(out,
                        "// CUDA C++ for %s, by grout. All it needs is here; how to launch it is\n"
-                       "// in its manifest. The kernels follow behind the device header.\n"
+                       "// in its manifest. The kernels follow the device header.\n"
                        "#define GROUT_WATCHDOG %d\n"
                        "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
                        arch, has_watchdog ? 1 : 0);

@@ -138,7 +138,7 @@ void grout_emit__made_map(grout_emitter *e, const grout_op *maker);
 
 /* ---- between the lanes of a thread (emit_exchange.c) ---- */
 
-/* Whether the plan gave this op so many bytes of the exchange area; if not, it is unsupported. */
+/* Whether the plan gave this op this many bytes of the exchange area; if not, it is unsupported. */
 bool grout_emit__check_exchange(grout_emitter *e, grout_op_id id, int64_t bytes);
 /* The parts of operands that the result consists of, in registers or through SMEM (emit_part.c). */
 void grout_emit__parts(grout_emitter *e, grout_op_id id, const grout_op *op);
@@ -175,7 +175,7 @@ void grout_emit__end_hold(grout_emitter *e, grout_op_id id, const grout_emit_hol
 /* After an op: what it has waited for is no longer in use. */
 void grout_emit__release_held(grout_emitter *e, grout_op_id id);
 
-/* Registers of a lane for so many elements of an accumulator. */
+/* Registers of a lane for this many elements of an accumulator. */
 uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
 /* The type of those registers: f16 come in pairs. */
 const char *grout_emit__get_accumulator_type(grout_dtype dtype);

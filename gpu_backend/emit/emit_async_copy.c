@@ -70,7 +70,7 @@ void grout_emit__async_copy(grout_emitter *e, grout_op_id id, const grout_op *op
     if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &source) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1),
                                &destination)) {
-        grout_emit__unsupported(e, op, "an operand is no reference to memory");
+        grout_emit__unsupported(e, op, "an operand is not a reference to memory");
         return;
     }
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, source.object)->dtype;
@@ -120,7 +120,7 @@ static void copy_picks(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_view destination;
     if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1),
                                &destination)) {
-        grout_emit__unsupported(e, op, "an operand is no reference to memory");
+        grout_emit__unsupported(e, op, "an operand is not a reference to memory");
         return;
     }
     grout_emit__before_access(e, destination.object, true);

@@ -22,7 +22,7 @@ static bool describe(grout_emitter *e, const grout_op *op, atomic *a) {
                   .name = grout_op_get_info((grout_opcode)op->opcode)->text,
                   .from = grout_module_get_operand(e->module, op, 1)};
     if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &a->view)) {
-        grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
+        grout_emit__unsupported(e, op, "operand 1 is not a reference to memory");
         return false;
     }
     const bool is_gmem =
@@ -62,7 +62,7 @@ static uint32_t get_most(const atomic *a) {
                : 1;
 }
 
-/* How many elements one instruction takes of so many in a row. */
+/* How many elements one instruction takes of this many in a row. */
 static uint32_t get_width(const grout_emitter *e, const atomic *a,
                           const grout_register_layout *layout) {
     const uint32_t access = grout_view_get_access_width(e->module, &a->view);

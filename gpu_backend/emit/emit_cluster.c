@@ -132,7 +132,8 @@ void grout_emit__async_store_smem(grout_emitter *e, grout_op_id id, const grout_
     (void)id;
     if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &store.to) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 2), &barrier)) {
-        grout_emit__unsupported(e, op, "the destination is no reference, or the barrier is none");
+        grout_emit__unsupported(e, op,
+                                "the destination is not a reference, or the barrier is none");
         return;
     }
     const grout_type *type = grout_object_get_type(e->module, store.to.object);

@@ -22,7 +22,7 @@ bool grout_emit__find_box(grout_emitter *e, grout_op_id id, const grout_op *op,
          grout_module_get_view(e->module, grout_module_get_operand(e->module, op, smem),
                                &box_out->smem));
     if (!has_views) {
-        grout_emit__unsupported(e, op, "an operand that TMA reaches is no reference to memory");
+        grout_emit__unsupported(e, op, "an operand that TMA reaches is not a reference to memory");
         return false;
     }
     if (!grout_tma_plan(e->module, id, &box_out->tma, e->diags)) {
@@ -87,7 +87,8 @@ void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box) {
     }
 }
 
-/* The tile of so many elements that the box starts at, in a dimension that is split; 0: the first.
+/* The tile of this many elements that the box starts at, in a dimension that is split; 0: the
+ * first.
  */
 static void add_tile_coordinate(grout_emitter *e, const grout_view *view, uint32_t dim,
                                 int64_t elements) {

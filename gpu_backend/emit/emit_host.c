@@ -115,7 +115,7 @@ static const char maps_preamble[] =
     "    uint32_t box[5];\n"
     "    CUtensorMapSwizzle swizzle;\n"
     "    CUtensorMapFloatOOBfill oob_fill;\n"
-    "    // In im2col mode, of so many spatial dimensions; box is channels and pixels then.\n"
+    "    // In im2col mode, the number of spatial dimensions; box is channels and pixels then.\n"
     "    uint32_t spatial_count;\n"
     "    int lower[3], upper[3];\n"
     "    uint32_t steps[5];\n"

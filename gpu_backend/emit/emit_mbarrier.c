@@ -1,4 +1,4 @@
-/* emit_mbarrier.c - barriers of the explicit face, and tests of barriers.
+/* emit_mbarrier.c - barriers of the explicit style, and tests of barriers.
  *
  * A thread's arrival is made by one lane; on a barrier that counts lanes (plan_arrivals.c) it is
  * 128 arrivals, and mbarrier_init counts to as many times more.
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Whether an arrival of so many fits what the hardware counts; if not, it is unsupported. */
+/* Whether an arrival of this many fits what the hardware counts; if not, it is unsupported. */
 static bool check_count(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
                         int64_t count) {
     const uint32_t most =
@@ -197,7 +197,7 @@ static void expect(grout_emitter *e, const grout_op *op, const arrival_functions
         return;
     }
     const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__before_issue(e, "one arrival counts for all lanes");
     grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
     if (grout_emit__is_of_pair(e, entry)) {
@@ -230,7 +230,7 @@ static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_vie
     const int64_t count = FIELD(
         MBARRIER_ARRIVALS, grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
                                grout_gpu__plan_get_arrival_size(entry));
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__before_issue(e, "one arrival counts for all lanes");
     grout_emit__seal_tensor(e, entry);
     grout_emit__open_issuer(e);
     begin_arrival(e, op, barrier, entry, functions);

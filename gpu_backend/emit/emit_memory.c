@@ -11,7 +11,7 @@ static bool get_view(grout_emitter *e, const grout_op *op, uint32_t index, grout
                               view_out)) {
         return true;
     }
-    grout_emit__unsupported(e, op, "operand %" PRIu32 " is no reference to memory", index + 1);
+    grout_emit__unsupported(e, op, "operand %" PRIu32 " is not a reference to memory", index + 1);
     return false;
 }
 

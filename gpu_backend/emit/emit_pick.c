@@ -49,7 +49,7 @@ static bool describe(grout_emitter *e, const grout_op *op, grout_emit_pick *p) {
     *p = (grout_emit_pick){.op = op, .width = 1};
     if (!grout_op_get_pick(e->module, op, &p->pick) ||
         !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &p->view)) {
-        grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
+        grout_emit__unsupported(e, op, "operand 1 is not a reference to memory");
         return false;
     }
     p->fills = p->pick.destination != 0;

@@ -70,7 +70,7 @@ static int64_t count_turns(const grout_emitter *e, const grout_op *op) {
     return end <= first ? 0 : (end - first + step - 1) / step;
 }
 
-/* A round of so many turns, or of less than twice as many, if that leaves no rest of count. */
+/* A round of this many turns, or of less than twice as many, if that leaves no rest of count. */
 static int64_t fit_round(int64_t fewest, int64_t count) {
     if (count >= 0 && count <= fewest) {
         return count > 0 ? count : 1;
@@ -99,7 +99,7 @@ grout_emit_turns grout_emit__find_turns(const grout_emitter *e, const grout_op *
 
 /* ---- the loops ---- */
 
-/* So many steps, in 64 bits. */
+/* This many steps, in 64 bits. */
 static void add_steps(grout_emitter *e, const grout_op *op, int64_t count) {
     if (has_step(e, op)) {
         grout_emit__add(e, "%" PRId64, count * grout_emit__get_integer(e, op, 2));

@@ -13,7 +13,7 @@ static bool get_semaphore(grout_emitter *e, const grout_op *op, grout_view *view
         grout_gpu__plan_find_workspace(e->plan, view_out->object) != UINT32_MAX) {
         return true;
     }
-    grout_emit__unsupported(e, op, "the operand is no semaphore");
+    grout_emit__unsupported(e, op, "the operand is not a semaphore");
     return false;
 }
 

@@ -1,4 +1,4 @@
-/* emit_sync.c - barriers, fences and groups of the implicit face.
+/* emit_sync.c - barriers, fences and groups of the implicit style.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
@@ -52,7 +52,7 @@ static void arrive_peers(grout_emitter *e, const grout_op *op, const grout_view 
     const bool is_thread = !e->is_alone && !e->is_warp;
     const bool is_bare = grout_emit__is_without_order(e, op);
     const bool is_wide = is_bare || grout_emit__is_wide(e, op, entry);
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__before_issue(e, "one arrival counts for all lanes");
     grout_emit__seal_tensor(e, entry);
     if (is_thread) {
         grout_emit__begin(e);

@@ -22,7 +22,7 @@ static bool find_slot(grout_emitter *e, const grout_op *op, grout_view *slot_out
     if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), slot_out)) {
         return true;
     }
-    grout_emit__unsupported(e, op, "operand 1 is no slot of a tensor map");
+    grout_emit__unsupported(e, op, "operand 1 is not a slot of a tensor map");
     return false;
 }
 
@@ -39,7 +39,7 @@ void grout_emit__made_map(grout_emitter *e, const grout_op *maker) {
 static void add_address(grout_emitter *e, const grout_op *op) {
     grout_view array;
     if (!grout_module_get_view(e->module, grout_descriptor_get_array(e->module, op), &array)) {
-        grout_emit__unsupported(e, op, "operand 2 is no array");
+        grout_emit__unsupported(e, op, "operand 2 is not an array");
         return;
     }
     for (uint32_t dim = 0; dim < array.rank; dim++) {

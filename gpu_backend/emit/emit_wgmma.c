@@ -344,7 +344,7 @@ static bool get_accumulator(grout_emitter *e, const grout_op *op, grout_view *vi
         grout_emit__is_accumulator(e, view_out)) {
         return true;
     }
-    grout_emit__unsupported(e, op, "operand 1 is no accumulator");
+    grout_emit__unsupported(e, op, "operand 1 is not an accumulator");
     return false;
 }
 

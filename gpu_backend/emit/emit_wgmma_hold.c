@@ -40,7 +40,7 @@ static obstacle find_obstacle(const grout_wgmma_turns *turns, uint32_t registers
         return (obstacle){"it stands in a block of its own in the loop",
                           "write it into the body of the loop itself; or "};
     case GROUT_WGMMA_TURNS_WHILE:
-        return (obstacle){"the turns of a 'while' cannot be told in advance",
+        return (obstacle){"the turns of a 'while' are not known in advance",
                           "write the loop as a 'for'; or "};
     case GROUT_WGMMA_TURNS_UNCOVERED:
         return (obstacle){"no turn of the loop waits for it",

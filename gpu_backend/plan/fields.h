@@ -21,7 +21,7 @@
 /* After the CUDA of a number that is known only when the kernel runs; START: before a condition. */
 #define FIELD_START(e, NAME) ((void)0)
 #define FIELD_END(e, NAME)   ((void)0)
-/* After the address of elements of so many bytes. */
+/* After the address of elements of this many bytes. */
 #define FIELD_STEP(e, NAME, bytes) ((void)(bytes))
 /* After the grid and the tensor maps of a launch, and after a text from a place on. */
 #define FIELD_LAUNCH(plan)      ((void)0)

@@ -89,7 +89,7 @@ static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *o
                                &view)) {
         return grout_diags_add(walk->diags, GROUT_DIAG_INTERNAL_ERROR,
                                grout_module_get_place(walk->module, op->loc),
-                               "a box whose array is no reference reached the GPU backend");
+                               "a box whose array is not a reference reached the GPU backend");
     }
     if (!grout_tma_plan(walk->module, id, &tma, walk->diags)) {
         return false;
@@ -333,7 +333,7 @@ static void note_exchange(grout_gpu_planning *walk) {
                 walk->plan->exchange_bytes) {
             const grout_op *op = grout_module_get_op(walk->module, id);
             grout_diags_note(walk->diags, grout_module_get_place(walk->module, op->loc),
-                             "'%s' is what moves so many",
+                             "'%s' is what needs this much",
                              grout_op_get_info((grout_opcode)op->opcode)->text);
             grout_diags_help(walk->diags, "load the array from memory again where it is needed in "
                                           "other lanes, or work in smaller blocks");

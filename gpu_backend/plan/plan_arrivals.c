@@ -27,7 +27,7 @@
 typedef struct pool {
     bool has_single;       /* somebody arrives once for all: a copy, a warp */
     bool has_lanes;        /* each lane arrives for itself somewhere: async_copy_arrive */
-    bool is_special;       /* threads are counted, whoever arrives */
+    bool is_special;       /* threads are counted, whichever lane arrives */
     uint32_t arrive_count; /* arrivals of each warp: 0, 1, or several in program order */
     uint32_t most;         /* arrivals of a phase */
 } pool;

@@ -20,7 +20,7 @@ typedef enum grout_wgmma_turns_fault {
     GROUT_WGMMA_TURNS_UNCOVERED, /* no turn waits for it */
     GROUT_WGMMA_TURNS_MANY,      /* more sets than GROUT_WGMMA_SETS_MAX */
     GROUT_WGMMA_TURNS_AGAIN,     /* the loop comes again before a wait covers its last turns */
-    GROUT_WGMMA_TURNS_REGISTERS  /* so many sets do not fit into a lane's registers */
+    GROUT_WGMMA_TURNS_REGISTERS  /* this many sets do not fit into a lane's registers */
 } grout_wgmma_turns_fault;
 
 typedef struct grout_wgmma_turns {

@@ -84,9 +84,9 @@ bool grout_gpu__cache_open(grout_gpu_cache *cache, const char *path, uint64_t si
     }
     if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         (void)close(cache->directory);
-        return grout_gpu__fail(error, GROUT_DIAG_FILE_UNWRITABLE,
-                               "'%s' is no safe cache: it belongs to, or can be written by, others",
-                               path);
+        return grout_gpu__fail(
+            error, GROUT_DIAG_FILE_UNWRITABLE,
+            "'%s' is not a safe cache: it belongs to, or can be written by, others", path);
     }
     cache->is_open = true;
     return true;

@@ -207,7 +207,7 @@ static bool is_absolute(const char *name, const char *value, grout_text *ignored
     if (value == NULL || value[0] == '\0' || value[0] == '/') {
         return value != NULL && value[0] != '\0';
     }
-    grout_text_add(ignored, "%s%s, which is '%s', is no absolute path and is ignored",
+    grout_text_add(ignored, "%s%s, which is '%s', is not an absolute path and is ignored",
                    ignored->size > 0 ? "; " : "", name, value);
     return false;
 }

@@ -69,7 +69,7 @@ static bool open_candidate(const char *path, grout_gpu_nvrtc *nvrtc, attempts *t
     }
     (void)snprintf(nvrtc->path, sizeof nvrtc->path, "%s", path);
     if (!find_functions(nvrtc) || nvrtc->api.version(&nvrtc->major, &nvrtc->minor) != 0) {
-        (void)snprintf(why, sizeof why, "%.200s is no NVRTC library", path);
+        (void)snprintf(why, sizeof why, "%.200s is not an NVRTC library", path);
     } else if (nvrtc->major < GROUT_GPU_NVRTC_MAJOR_MIN) {
         (void)snprintf(why, sizeof why, "%.160s is version %d.%d, and sm_90a needs %d.0", path,
                        nvrtc->major, nvrtc->minor, GROUT_GPU_NVRTC_MAJOR_MIN);

@@ -8,7 +8,7 @@
 #include "plan.h"
 #include "tensor_map.h"
 
-/* Whether a launch takes so many parameters; gpu-unsupported at the kernel's place. */
+/* Whether a launch takes this many parameters; gpu-unsupported at the kernel's place. */
 bool grout_gpu__check_arg_count(const grout_gpu_plan *plan, grout_place place, grout_diags *diags);
 /* One of the plan's maps. */
 grout_gpu_tensor_map grout_gpu__make_map(const grout_module *module, const grout_gpu_map *map);

@@ -52,7 +52,7 @@ typedef struct grout_gpu_tensor_map {
     uint32_t interleave;                                 /* as CUDA counts: 0 is none */
     grout_gpu_oob oob;
     grout_gpu_l2_promotion l2_promotion;
-    /* In im2col mode, of so many spatial dimensions, 1 (w) to rank - 2; 0: tiled. box[0] is the
+    /* In im2col mode, of this many spatial dimensions, 1 (w) to rank - 2; 0: tiled. box[0] is the
      * channels of a pixel, box[1] the pixels; the other numbers of box do not count. */
     uint32_t spatial_count;
     int32_t lower[GROUT_GPU_TENSOR_RANK_MAX - 2], upper[GROUT_GPU_TENSOR_RANK_MAX - 2];

@@ -106,7 +106,7 @@ int64_t grout_tensor__count_slot_columns(const grout_module *module, grout_objec
     return columns / grout_tensor__get_packing(module, id) * rows / LANES;
 }
 
-/* " + 12", " + (slot) * 128": a start of so many columns each. */
+/* " + 12", " + (slot) * 128": a start of this many columns each. */
 static void add_start(grout_emitter *e, const grout_view *view, uint32_t dim, int64_t columns) {
     if (view->start_term_count[dim] == 0) {
         if (view->start_const[dim] != 0) {

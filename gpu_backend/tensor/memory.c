@@ -26,7 +26,7 @@ enum { PER_LINE = 8, QUARTER_BITS = 21 /* 32 lanes, in the lanes' bits of an add
 
 /* A shape of tcgen05.ld and tcgen05.st: what one of 'x1' takes of each lane. An instruction has up
  * to 64 registers: ptxas wants those of one side by side, and finds no 128 where a lane starts with
- * so many (CUDA 13). */
+ * this many (CUDA 13). */
 typedef struct shape {
     const char *text;
     uint32_t registers, columns, count_max;
@@ -238,7 +238,7 @@ static bool check(grout_emitter *e, const grout_op *op, transfer *t) {
     }
     grout_emit__unsupported(e, op,
                             "'%s' of some columns of an array of 64 rows: its lanes have no "
-                            "instruction for so many",
+                            "instruction for that number",
                             grout_op_get_info((grout_opcode)op->opcode)->text);
     grout_diags_help(e->diags, "take all columns, and slice the value");
     return false;

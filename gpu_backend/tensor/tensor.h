@@ -62,7 +62,8 @@ typedef struct grout_tensor_matrix {
 grout_tensor_matrix grout_tensor__describe_matrix(const grout_wgmma_operand *operand);
 /* "const grout_u32 x5 = grout_operand_start(as) | 65536u;" and the number of x. */
 uint32_t grout_tensor__write_start(grout_emitter *e, const grout_view *view, uint32_t low);
-/* "grout_operand(x5 + part / 4 * 512 + part % 4 * 2, 0x40004040u)": of the part 'part' of so many.
+/* "grout_operand(x5 + part / 4 * 512 + part % 4 * 2, 0x40004040u)": of the part 'part' of this
+ * many.
  */
 void grout_tensor__matrix(grout_emitter *e, const grout_wgmma_operand *operand, uint32_t start,
                           uint32_t high, uint32_t parts);

@@ -147,7 +147,7 @@ void grout_emit__deinit_names(grout_emitter *e);
 
 /* The identifier of a value; given on first use. */
 const char *grout_emit__name(grout_emitter *e, grout_value_id value);
-/* A value that the module does not have, called x<number>, for a start in a view: one of so many.
+/* A value that the module does not have, called x<number>, for a start in a view: one of this many.
  */
 #define GROUT_EMIT_STARTS GROUT_RANK_MAX
 grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t number);

@@ -32,7 +32,7 @@ grout_writes_judge *grout_writes_judge_new(const grout_launch *launch, const boo
                                            grout_diags *diags);
 /*
  * After it: if two writes race in what the checker has found, runs the launch again on copies, with
- * its inputs, and then with others. Floats are randn then, whoever gave them. Integers that nobody
+ * its inputs, and then with others. Floats are randn then, even given ones. Integers that nobody
  * gave are any integers, those that were given, or that an init(..) says, change their places; if
  * that run has other errors or does not come to the race, integers stay as they are. False: reasons
  * in diags; the findings are then as they were.

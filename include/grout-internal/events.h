@@ -244,7 +244,7 @@ typedef struct grout_fault {
  * element of the copy that is, 'need': how many are in the group). */
 typedef enum grout_group_fault {
     GROUT_GROUP_CUT,   /* the mask has some of them only */
-    GROUT_GROUP_START, /* it starts at no multiple of so many elements */
+    GROUT_GROUP_START, /* it starts at no multiple of this many elements */
     GROUT_GROUP_APART  /* the element is no neighbour of the one before it */
 } grout_group_fault;
 
@@ -330,7 +330,7 @@ typedef struct grout_event {
             bool is_deferred;
             bool is_last;  /* with it the phase has all its arrivals */
             bool is_late;  /* bytes for a phase that lacked nothing any more */
-            bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */
+            bool is_bytes; /* no arrival: bytes that a copy brings (explicit style), or st.async */
             bool is_first; /* of a cluster barrier's simultaneous arrivals */
             uint8_t order; /* grout_choice */
             uint8_t scope; /* grout_choice */

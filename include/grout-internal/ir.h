@@ -48,7 +48,7 @@ typedef struct grout_require {
     grout_loc_id loc;
     grout_trivia_id trivia;
 } grout_require;
-/* So many frames around a place are shown with it. */
+/* This many frames around a place are shown with it. */
 enum { GROUT_CALLERS_MAX = 8 };
 
 /* Comments and blank lines, kept for the printer. */
@@ -314,8 +314,8 @@ typedef struct grout_pick {
     int64_t limit;      /* how many elements it has */
     bool is_along;      /* the indices have dimension dim of the array alone; it has others too */
     bool is_mask_along; /* so has the mask */
-    uint8_t lead;       /* so many dimensions of the array, its first, are picked one by one; of the
-                         * others all goes together */
+    uint8_t lead; /* this many dimensions of the array, its first, are picked one by one; of the
+                   * others all goes together */
 } grout_pick;
 /* False if the op is none. */
 bool grout_op_get_pick(const grout_module *module, const grout_op *op, grout_pick *pick_out);

@@ -127,7 +127,7 @@ grout_register_layout_kind grout_register_tiling_get_kind(const grout_register_t
  * them. */
 const char *grout_register_layout_get_text(grout_register_layout_kind kind);
 
-/* The layouts of a and b of an mma, for elements of so many bytes: 1, 2 or 4. */
+/* The layouts of a and b of an mma, for elements of this many bytes: 1, 2 or 4. */
 grout_register_layout_kind grout_register_layout_get_mma_left(uint32_t element_bytes);
 grout_register_layout_kind grout_register_layout_get_mma_right(uint32_t element_bytes);
 
@@ -158,22 +158,22 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
                                           uint32_t register_index);
 
 /*
- * The layout that an array of a type has in one of the WGMMA and MMA kinds, in a thread of so many
- * warps (4, 2 or 1); kind NONE if its shape is none that the kind holds, or the kind is another.
- * Dimensions of 1 do not count: an [R, 1] has a WGMMA_ROW as an [R] has. What an accumulator's
- * registers hold is the WGMMA layout of its type.
+ * The layout that an array of a type has in one of the WGMMA and MMA kinds, in a thread of this
+ * many warps (4, 2 or 1); kind NONE if its shape is none that the kind holds, or the kind is
+ * another. Dimensions of 1 do not count: an [R, 1] has a WGMMA_ROW as an [R] has. What an
+ * accumulator's registers hold is the WGMMA layout of its type.
  */
 grout_register_layout grout_register_layout_make(grout_register_layout_kind kind, uint32_t warps,
                                                  const grout_type *type);
-/* Rows of a block of the WGMMA and MMA kinds of so many warps: those that the tiling says are of
+/* Rows of a block of the WGMMA and MMA kinds of this many warps: those that the tiling says are of
  * four. */
 uint32_t grout_register_layout_get_block_rows(grout_register_layout_kind kind, uint32_t warps);
 /* The same of a tiling, which the layout borrows, in a thread of four warps; kind TILED or, if it
  * is that of another kind, that. */
 grout_register_layout grout_register_layout_make_tiled(const grout_register_tiling *tiling,
                                                        const grout_type *type);
-/* The layout of count elements in runs of at most vec_max (a power of two), in a thread of so many
- * warps. */
+/* The layout of count elements in runs of at most vec_max (a power of two), in a thread of this
+ * many warps. */
 grout_register_layout grout_register_layout_make_strided(uint32_t warps, int64_t count,
                                                          uint32_t vec_max);
 /* The same of elements that go to memory in bytes of two of them, which one lane writes: the runs
@@ -231,7 +231,7 @@ int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *l
 
 /*
  * How many neighbouring elements of a reference one access can take: the largest power of two such
- * that every run of so many, from a multiple of it on, is contiguous and aligned in memory for
+ * that every run of this many, from a multiple of it on, is contiguous and aligned in memory for
  * every value of the indices.
  */
 uint32_t grout_view_get_access_width(const grout_module *module, const grout_view *view);

@@ -53,7 +53,7 @@ typedef enum grout_letter_kind {
     GROUT_LETTER_INDICES,
     GROUT_LETTER_MASK,
     GROUT_LETTER_ROWS,
-    GROUT_LETTER_OPTION, /* from here on: they may be left away */
+    GROUT_LETTER_OPTION, /* from here on: they may be omitted */
     GROUT_LETTER_OPTIONAL_MASK,
     GROUT_LETTER_REST
 } grout_letter_kind;
@@ -347,7 +347,7 @@ const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand);
 /* The letter of an operand (OPERANDS column of ops.def). Operands after the last letter have that
  * one too; '*' where the form has none. */
 char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
-/* How many of these letters are operands that cannot be left away. */
+/* How many of these letters are operands that cannot be omitted. */
 uint32_t grout_letters_count_least(const char *letters);
 /* What a letter says; NULL if there is no such letter. */
 const grout_letter_info *grout_letter_get_info(char letter);

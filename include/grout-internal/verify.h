@@ -59,9 +59,9 @@ typedef struct grout_tma {
     /* What becomes of elements outside the array (a GROUT_ATTR_OOB choice). */
     uint8_t oob;
     /*
-     * In im2col mode, of so many spatial dimensions, dimensions 1 (w) to spatial_count of the array
-     * here, whose last is n; 0: a tiled copy. box[0] is a pixel's channels, box[1] the number of
-     * pixels. In spatial dimension 1 + i base pixels lie from lower[i] to dims[1 + i] - 1 +
+     * In im2col mode, of this many spatial dimensions, dimensions 1 (w) to spatial_count of the
+     * array here, whose last is n; 0: a tiled copy. box[0] is a pixel's channels, box[1] the number
+     * of pixels. In spatial dimension 1 + i base pixels lie from lower[i] to dims[1 + i] - 1 +
      * upper[i], pixel_steps[i] apart.
      */
     uint8_t spatial_count;
@@ -157,7 +157,7 @@ typedef struct grout_tcgen05 {
     /* Sizes, types and operands in SMEM, of one CTA; m is 64 or 128, and one block. */
     grout_wgmma product;
     bool has_tmem_a;
-    uint32_t ctas;       /* that multiply: 2 of a pair, whose accumulators have so many times n */
+    uint32_t ctas;       /* that multiply: 2 of a pair, whose accumulators have this many times n */
     uint32_t part_count; /* instructions along N: 1, or 2 of more than 256 columns */
     grout_object_id object; /* the accumulator */
     uint32_t columns;       /* of its slice */
@@ -186,13 +186,14 @@ bool grout_tcgen05_plan(const grout_module *bound, grout_op_id mma, grout_tcgen0
 /* The same of a copy from SMEM to tensor memory (PTX ISA 9.1 'tcgen05.cp'). */
 bool grout_tcgen05_copy_plan(const grout_module *bound, grout_op_id copy,
                              grout_tcgen05_copy *copy_out, grout_diags *diags);
-/* The source of a plain copy, as an 'a' that is read in so many steps, each by one instruction. */
+/* The source of a plain copy, as an 'a' that is read in this many steps, each by one instruction.
+ */
 bool grout_tcgen05_copy_plan_rows(const grout_module *bound, grout_op_id copy,
                                   grout_wgmma *rows_out, grout_diags *diags);
 /* Which copy an operation to an array in tensor memory is. */
 grout_tcgen05_copy grout_tcgen05_copy_get_kind(const grout_module *module, grout_opcode opcode,
                                                grout_object_id to);
-/* Where row r, column c of an array of so many columns in tensor memory come from: the number of
+/* Where row r, column c of an array of this many columns in tensor memory come from: the number of
  * the element in SMEM, as the copy reads them. */
 uint32_t grout_tcgen05_copy_get_source(grout_tcgen05_copy copy, uint32_t columns, uint32_t r,
                                        uint32_t c);
@@ -258,7 +259,7 @@ typedef struct grout_mma {
 bool grout_mma_plan(const grout_module *bound, grout_op_id mma, grout_mma *mma_out,
                     grout_diags *diags);
 
-/* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
+/* Registers that each lane of a CTA with this many threads starts with: the 65536 of an SM dealt
  * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */
 uint32_t grout_get_entry_registers(uint32_t thread_count);
 /* The same of a kernel, whose threads may have fewer warps. */

@@ -25,7 +25,8 @@ extern "C" {
 GROUT_API uint32_t grout_abi_get_version(void);
 /* The version of grout: "0.1.0". */
 GROUT_API const char *grout_get_version(void);
-/* The name of a public struct, and its bytes as the library has it. NULL: there are not so many. */
+/* The name of a public struct, and its bytes as the library has it. NULL: there are not that many.
+ */
 GROUT_API const char *grout_abi_get_struct(uint32_t index, size_t *size_out);
 /* A number that differs if the words of operations, attributes, choices, element types, spaces,
  * generators and diagnostics, or their order, do: whether enumerators still mean the same. */

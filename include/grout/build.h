@@ -302,7 +302,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_N4(name)                                                                    \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, grout_operand d);
-/* of an op with one operand more, which is left away */
+/* of an op with one operand more, which is omitted */
 #define GROUT_BUILD_N3_OPTION_ATTRS(name)                                                       \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
                                       grout_operand c, uint64_t attrs);
@@ -377,8 +377,8 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_CONCATENATE(name)                                                            \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 uint32_t count, const grout_operand *values);
-/* dims: so many dimensions of the array, in the order of the result. 'grout_build_transpose' makes
- * a reference. */
+/* dims: this many dimensions of the array, in the order of the result. 'grout_build_transpose'
+ * makes a reference. */
 #define GROUT_BUILD_TRANSPOSE(name)                                                              \
     GROUT_API grout_value_id grout_build_##name##_value(grout_builder *builder, grout_operand a, \
                                                         uint32_t count, const uint32_t *dims);

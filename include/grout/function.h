@@ -102,7 +102,7 @@ typedef struct grout_extern_signature {
     grout_dtype result;
 } grout_extern_signature;
 /* The functions that a bound module calls, in the order of the text; the types are those of the
- * first call. False: there are not so many. */
+ * first call. False: there are not that many. */
 GROUT_API bool grout_externs_find(const grout_module *bound, uint32_t index,
                                   grout_extern_signature *signature_out);
 

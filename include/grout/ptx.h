@@ -54,7 +54,8 @@ GROUT_API void grout_ptx_module_free(grout_ptx_module *module);
  */
 GROUT_API void grout_ptx_module_print(const grout_ptx_module *module, grout_text *out);
 
-/* The name of the i-th entry with a body, borrowed from the module; NULL: there are not so many. */
+/* The name of the i-th entry with a body, borrowed from the module; NULL: there are not that many.
+ */
 GROUT_API const char *grout_ptx_module_get_entry_name(const grout_ptx_module *module,
                                                       uint32_t index);
 
@@ -76,7 +77,7 @@ GROUT_API uint64_t grout_ptx_memory_get_cost(uint64_t size);
 /*
  * Allocates size bytes and copies contents into them; NULL: their values are undefined, and where
  * one decides something, the run fails. The address is a multiple of 512, and no two arrays touch.
- * 0 without memory, or if the machine has no addresses for so many bytes.
+ * 0 without memory, or if the machine has no addresses for this many bytes.
  */
 GROUT_API uint64_t grout_ptx_memory_add(grout_ptx_memory *memory, const void *contents,
                                         size_t size);

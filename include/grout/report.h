@@ -35,7 +35,7 @@ GROUT_API bool grout_report_print(grout_report *report, grout_report_form form, 
 GROUT_API const char *grout_report_get_remarks(const grout_report *report);
 
 /* The files that the options asked for, schedules: the name of one, with its bytes; NULL: there are
- * not so many. */
+ * not that many. */
 GROUT_API const char *grout_report_get_file(const grout_report *report, size_t index,
                                             const char **data_out, size_t *size_out);
 

@@ -16,7 +16,7 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
 void grout_async_copy__issue_picks(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* Closes the actor's open group. */
 void grout_async_copy__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
-/* At most so many of its newest closed groups are in flight. */
+/* At most this many of its newest closed groups are in flight. */
 void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                             uint32_t allowed);
 /* One arrival on a barrier element, made when all its copies so far are done. */

@@ -27,7 +27,7 @@ uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_
                              uint32_t rank);
 /*
  * The same of an operand in SMEM that an engine reads, box box_index of inst. Where it sees all
- * bytes, whoever knows the read to be over, by its stamp, need not know of the stores before it.
+ * bytes, one that knows the read to be over, by its stamp, need not know of the stores before it.
  */
 uint32_t grout_capture__take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                      uint32_t box_index, const grout_box *box,

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { ANSWER_BYTES = 16, REFUSALS = 4 }; /* random timing refuses one request in so many */
+enum { ANSWER_BYTES = 16, REFUSALS = 4 }; /* random timing refuses one request in this many */
 
 /* What the bytes of an answer hold here; hardware does not say what they hold there. */
 typedef struct answer {

@@ -42,7 +42,8 @@ grout_pick_state grout_picks__next(grout_picks *picks, grout_box *box);
 /*
  * Goes through all boxes and publishes the access: exactly the bytes that are touched. With
  * has_own_places two boxes at one place that are to be written with different values are a fault.
- * stamps: as in grout_access__publish. Returns whether all bytes are in aligned pieces of so many.
+ * stamps: as in grout_access__publish. Returns whether all bytes are in aligned pieces of this
+ * many.
  */
 bool grout_picks__publish(grout_picks *picks, const grout_stamp *stamps, bool has_own_places,
                           uint32_t piece);

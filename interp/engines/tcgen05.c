@@ -80,7 +80,7 @@ static uint32_t get_columns(const grout_product_plan *product, const grout_gemm 
     return product->is_by_rows ? gemm->m : gemm->n;
 }
 
-/* Sums of so many times the columns that a CTA has of b. */
+/* Sums of this many times the columns that a CTA has of b. */
 static grout_accumulator_plan get_shape(const grout_cta *cta, const grout_inst *inst,
                                         uint32_t parts) {
     const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);

@@ -62,7 +62,7 @@ typedef grout_box grout_tcgen05_boxes[GROUT_TCGEN05_BOXES_MAX];
 static inline uint32_t grout_tcgen05__count_ctas(const grout_inst *inst) {
     return (inst->attrs & GROUT_ATTR_BIT(COLLECTIVE_AXIS)) != 0 ? GROUT_PAIR : 1;
 }
-/* The one whose rank is so many more than that of the one which issues. */
+/* The one whose rank is this many more than that of the one which issues. */
 static inline const grout_cta *grout_tcgen05__get_member(const grout_cta *cta, uint32_t index) {
     return grout_cta__peer(cta, cta->rank + index);
 }

@@ -50,7 +50,7 @@ static void write(const grout_cta *cta, const grout_inst *inst, const grout_box 
     grout_heap__give(&machine->heap, ordered, bytes);
 }
 
-/* In the CTA whose rank is so many more than that of the one which issued it. */
+/* In the CTA whose rank is this many more than that of the one which issued it. */
 static void land_in(const grout_cta *cta, const grout_flight *flight, uint32_t member) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_flight__inst(machine, flight);

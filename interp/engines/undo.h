@@ -22,7 +22,7 @@ void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_
                            const grout_box *box);
 /*
  * An engine that a thread has started reads an SMEM box, and all stores there are published to it.
- * Whoever knows that read, a number of a component, to be over need not know of the stores: a
+ * One that knows that read, a number of a component, to be over need not know of the stores: a
  * reader vouches for what it has read (docs/memory_model.md).
  */
 void grout_undo__note_read(const grout_cta *cta, const grout_stamp *read, const grout_inst *inst,

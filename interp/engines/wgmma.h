@@ -12,7 +12,7 @@
 
 /* A wgmma in full but for its wait: faults, events, definedness, its effect if it is due. */
 void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
-/* The thread waits until at most so many of its newest groups are in flight. */
+/* The thread waits until at most this many of its newest groups are in flight. */
 void grout_wgmma__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        uint32_t allowed);
 /* The thread's groups up to last are performed. */

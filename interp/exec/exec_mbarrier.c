@@ -1,5 +1,5 @@
 /*
- * exec_mbarrier.c - barriers of the explicit face, and tests of barriers.
+ * exec_mbarrier.c - barriers of the explicit style, and tests of barriers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

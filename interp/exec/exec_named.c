@@ -68,7 +68,7 @@ static bool find_number(const grout_cta *cta, uint32_t thread, const grout_inst 
     return true;
 }
 
-/* What the op is about; false, and a fault, if the CTA has no such barrier, or never so many. */
+/* What the op is about; false, and a fault, if the CTA has no such barrier, or never that many. */
 static bool find_use(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      grout_named_use *use) {
     const bool counts_lanes = (inst->attrs & GROUT_ATTR_BIT(LANES)) != 0;

@@ -6,7 +6,7 @@
  */
 #include "exec.h"
 
-/* Whoever waits for registers looks again. */
+/* What waits for registers looks again. */
 static void wake(const grout_cta *cta) {
     for (uint32_t i = 0; i < cta->machine->plan->shape.thread_count; i++) {
         grout_thread *other = grout_cta__thread(cta, i);

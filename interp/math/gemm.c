@@ -14,7 +14,7 @@
 #define NAN_F32      0x7fffffffu
 #define QUIET_NAN    0x7fc00000u
 #define STEP_WORDS   16 /* of 32 integers of K, an instruction's */
-#define LIBXSMM_ROWS 64 /* m is a multiple of so many: with others its bits may differ */
+#define LIBXSMM_ROWS 64 /* m is a multiple of this many: with others its bits may differ */
 #define AVX512_ROWS  32 /* of a block; AVX2's has 16 */
 
 const char *grout_gemm__get_text(grout_gemm_kind kind) {

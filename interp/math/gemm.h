@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROUT_GEMM_ROWS 16 /* m is a multiple of so many */
+#define GROUT_GEMM_ROWS 16 /* m is a multiple of this many */
 
 /* The loops there are, the slowest first. */
 typedef enum grout_gemm_kind {
@@ -43,8 +43,8 @@ struct grout_gemm {
     bool has_k_rows;     /* b is [k][n] */
     bool is_integer;     /* an i32 accumulator */
     bool is_saturating;  /* its sums stop at the largest and the least i32; k % 32 == 0 */
-    uint8_t group;       /* not 0: a keeps of each so many of K half, see sparse.h */
-    uint8_t scale_block; /* not 0: so many of a's K have a scale, see scaled.h */
+    uint8_t group;       /* not 0: a keeps of each this many of K half, see sparse.h */
+    uint8_t scale_block; /* not 0: this many of a's K have a scale, see scaled.h */
     uint8_t scale_dtype;
     uint8_t round_step;     /* of an f16 accumulator: then k is a multiple of it; 0: of others */
     uint8_t kind;           /* grout_gemm_kind */

@@ -47,7 +47,7 @@ void grout_pack__transpose(const float *in, uint32_t rows, uint32_t cols, float 
 
 /* pack_x86.c: loops of the processor's vector instructions, or NULL. */
 grout_pack_loop *grout_pack__find_wide(grout_dtype dtype, bool is_turned);
-/* The same file: a square of GROUT_PACK_BLOCK, its lines so many elements apart. */
+/* The same file: a square of GROUT_PACK_BLOCK, its lines this many elements apart. */
 void grout_pack__transpose_block(const float *in, size_t in_step, float *out, size_t out_step);
 
 /* An 8-bit float as f32, exactly; a NaN as one. */

@@ -23,7 +23,7 @@ typedef struct grout_sparse_tiles {
 /* The row of b that the k-th element which row m of a keeps is multiplied by. */
 uint32_t grout_sparse__get_row(const grout_gemm *gemm, const grout_sparse_tiles *tiles, uint32_t m,
                                uint32_t k);
-/* The first code in the metadata of so many words of a row that says nothing, and 1 + its row; 0:
+/* The first code in the metadata of this many words of a row that says nothing, and 1 + its row; 0:
  * there is none. */
 typedef struct grout_sparse_problem {
     uint32_t row_number, group, code;

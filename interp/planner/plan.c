@@ -385,7 +385,7 @@ static grout_plan *plan_body(const grout_launch *launch, grout_block_id body, gr
     return plan;
 }
 
-/* What progress interrupts is a launch all the same, of which nothing runs: whoever made it learns
+/* What progress interrupts is a launch all the same, of which nothing runs: the caller learns
  * that from its run, as of one that is interrupted there. */
 grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
     const grout_block_id body = grout_module_get_kernel(launch->module, launch->kernel)->body;

@@ -160,7 +160,7 @@ static void add_shape(grout_planner *planner, grout_box_plan *box) {
 }
 
 /* Scales have the same bytes in each quarter of the lanes, split ones in the two of each half. A
- * box of them has all rows, so it is so many columns of all lanes. What has the bytes of no other
+ * box of them has all rows, so it is this many columns of all lanes. What has the bytes of no other
  * array lies there once. */
 static void repeat_scales(grout_planner *planner, grout_object_id id, grout_box_plan *box) {
     enum { LANES = 128, QUARTERS = 4 };

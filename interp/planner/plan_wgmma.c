@@ -303,7 +303,7 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
     add_product(planner, inst_index, &product, &shape);
 }
 
-/* An operand in registers, whose bytes are packed as so many rows. */
+/* An operand in registers, whose bytes are packed as this many rows. */
 static void add_register_operand(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
                                  uint32_t cols) {
     operand->is_register = true;

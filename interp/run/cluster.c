@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What a CTA takes to begin, in the work of elements, and each so many bytes of its state. */
+/* What a CTA takes to begin, in the work of elements, and each this many bytes of its state. */
 enum { BEGIN_WORK = 1024, BYTES_AN_ELEMENT = 64 };
 
 /* ---- beginning --------------------------------------------------------------------------------

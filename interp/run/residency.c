@@ -16,7 +16,7 @@
 #define SM_REGISTERS 65536
 #define SM_CTAS      32
 #define THREAD_WARPS 4     /* registers are given to an SM's four parts alike */
-#define RESIDENT_MAX 65536 /* whatever is asked for: 2,048 SMs would have room for so many */
+#define RESIDENT_MAX 65536 /* whatever is asked for: 2,048 SMs would have room for this many */
 
 static int64_t get_least(int64_t a, int64_t b) {
     return a < b ? a : b;

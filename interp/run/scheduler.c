@@ -52,7 +52,7 @@ static inline const grout_thread *find_threads(const grout_machine *machine, uin
     return (const grout_thread *)(const void *)(arena + machine->at.threads);
 }
 
-/* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
+/* The first that can run, round robin from a number on; skip this many. UINT32_MAX: none. */
 static inline uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
     uint32_t actors = machine->plan->actor_count,
              ctas = machine->slot_count * machine->plan->shape.cta_count;

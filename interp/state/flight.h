@@ -75,7 +75,7 @@ typedef struct grout_flight {
     /* what only one engine asks */
     union {
         struct {
-            uint32_t part, parts; /* of a collective copy: it moves this one of so many */
+            uint32_t part, parts; /* of a collective copy: it moves this one of this many */
         } load;
         uint64_t reserved;
     } u;

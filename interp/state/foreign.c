@@ -4,7 +4,7 @@
  * foreign.c - what a cluster knows of others, and clock sets that travel between clusters.
  *
  * A clock set's foreign word names a map: clusters, sorted, each with a clock set of that cluster.
- * Maps and the sets in them never change once made, so many words can share one. Marking finds
+ * Maps and the sets in them never change once made, and many words can share one. Marking finds
  * those that no word names any more. Kernels whose clusters do not wait for each other have no
  * maps: their words stay 0.
  */

@@ -61,7 +61,7 @@ bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_
 void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank);
 /* The box goes so far on in a dimension. */
 void grout_box__shift(const grout_cta *cta, grout_box *box, uint32_t dim, int64_t distance);
-/* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep
+/* Part i of this many of the box, cut along its dim-th dimension from the innermost: elements keep
  * the numbers that they have in the whole box. */
 void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts);
 

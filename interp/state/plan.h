@@ -118,8 +118,8 @@ typedef struct grout_box_plan {
     uint32_t first_piece, piece_count;
     uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */
     bool is_uniform_chunks; /* every piece is 16 bytes */
-    /* scales that share their columns with another array: so many more copies of the elements, each
-     * so many bytes further; else 0. The runs are of all, the pieces of the first */
+    /* scales that share their columns with another array: this many more copies of the elements,
+     * each this many bytes further; else 0. The runs are of all, the pieces of the first */
     uint8_t more_copies;
     int64_t copy_stride;
 } grout_box_plan;
@@ -222,7 +222,8 @@ typedef struct grout_product_plan {
     grout_operand_plan a, b;
 } grout_product_plan;
 
-/* Elements of an array in rows: so many rows of so many columns, one block of them after another.
+/* Elements of an array in rows: this many rows of this many columns, one block of them after
+ * another.
  */
 typedef struct grout_rows_plan {
     int64_t rows, columns;

@@ -23,7 +23,7 @@ typedef struct grout_arrival {
     int64_t flying;        /* of these, and of bytes announced by others, in flight from now on */
     uint8_t order, scope;  /* grout_choice; NONE: release, and a scope that covers both */
     uint32_t async_copies; /* cp.async groups of the actor that are done by then; 0: none */
-    /* made by the tensor core, when so many MMAs of a lane of the cluster are done: it releases
+    /* made by the tensor core, when this many MMAs of a lane of the cluster are done: it releases
      * what these did and what their issuer knew of engines */
     bool is_tensor;
     uint32_t lane, mmas;
@@ -88,7 +88,7 @@ void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_i
                             const grout_waiting *waiting);
 /* Bytes of a phase's record have landed (0: look whether it is complete). */
 void grout_barrier__land(const grout_cta *cta, uint32_t element, uint32_t record, int64_t bytes);
-/* A new life of the element: as its plan says, or of so many arrivals a phase (0: none, invalid).
+/* A new life of the element: as its plan says, or of this many arrivals a phase (0: none, invalid).
  */
 void grout_barrier__reset(const grout_cta *cta, uint32_t element);
 void grout_barrier__init(const grout_cta *cta, uint32_t element, uint32_t needed);

@@ -1,5 +1,5 @@
 /*
- * mbarrier.h - barriers of the explicit face: which phase a parity means, which CTAs' barriers an
+ * mbarrier.h - barriers of the explicit style: which phase a parity means, which CTAs' barriers an
  * op of one CTA serves, and what happens to a barrier that is not initialised.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -234,7 +234,7 @@ grout_op_id grout_builder__add_op(grout_builder *b, grout_new_op *new_op, uint32
     const grout_op *last =
         grout_module_get_op(module, grout_module_get_block(module, b->block)->last);
     if (grout_op_get_info((grout_opcode)last->opcode)->rule == GROUT_RULE_YIELD) {
-        (void)grout_builder__error(b, "an operation behind 'yield'");
+        (void)grout_builder__error(b, "an operation after 'yield'");
         return 0;
     }
     new_op->loc = b->loc;
@@ -403,7 +403,7 @@ bool grout_builder__check_axes(grout_builder *b, uint32_t axes) {
         known |= kernel->axes[i].kind == GROUT_AXIS_CLUSTER ? 1u << i : 0;
     }
     return (axes != 0 && (axes & ~known) == 0) ||
-           grout_builder__error(b, "a set of axes has axes that are no cluster axes, or none");
+           grout_builder__error(b, "a set of axes has axes that are not cluster axes, or none");
 }
 
 uint32_t grout_builder__pack_dims(uint32_t count, const uint32_t *dims) {

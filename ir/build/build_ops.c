@@ -90,7 +90,7 @@
 #define DEFINE_REDUCE(OP, name)                                                  \
     VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
           .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension)
-/* An operand of kind NONE, the last, is left away. */
+/* An operand of kind NONE, the last, is omitted. */
 #define DIMENSION        .attrs = dimension == 0 ? 0 : GROUT_ATTR_BIT(DIM), .attr_value = dimension
 #define LEAST(n, option) .operand_count = (n) + ((option).kind != GROUT_OPERAND_NONE ? 1u : 0u)
 #define DEFINE_GATHER(OP, name)                                                            \

@@ -47,8 +47,9 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
     bool is_plain =
         from->arrivals == 0 && from->cluster_group_count == 0 && !from->orders_tensor_core;
     return is_plain || (is_barrier && !from->is_explicit) ||
-           grout_builder__error(b, "only a barrier that is no mbarrier has arrivals, a cluster and "
-                                   "orders_tensor_core");
+           grout_builder__error(
+               b, "only a barrier that is not an mbarrier has arrivals, a cluster and "
+                  "orders_tensor_core");
 }
 
 static grout_space get_array_space(const grout_build_object *from) {

@@ -522,7 +522,7 @@ static grout_init_id *find_init(grout_builder *b, grout_value_id id) {
     if (found == NULL || *found != 0) {
         (void)grout_builder__error(b,
                                    found == NULL
-                                       ? "value %u is no parameter or scratch of the kernel"
+                                       ? "value %u is not a parameter or scratch of the kernel"
                                        : "value %u has an init already",
                                    (unsigned)id);
         return NULL;

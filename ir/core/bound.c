@@ -266,7 +266,7 @@ uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_
     return mask;
 }
 
-/* Whether the kernel uses the explicit face: it has mbarriers. */
+/* Whether the kernel uses the explicit style: it has mbarriers. */
 static bool has_mbarriers(const grout_module *module, grout_kernel_id id) {
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
         if (grout_module_get_object(module, i)->is_explicit &&

@@ -74,7 +74,7 @@ typedef struct grout_string_entry {
 
 struct grout_module {
     const grout_allocator *allocator; /* of all that the module owns */
-    _Atomic uint32_t owner_count; /* whoever made it, and the bound modules that it is base of */
+    _Atomic uint32_t owner_count;     /* its maker, and the bound modules that it is base of */
     grout_module *base; /* of a bound module: the symbolic one whose tables it has; or NULL */
 
     /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index

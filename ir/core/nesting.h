@@ -10,7 +10,7 @@
 
 typedef struct grout_nesting {
     const grout_module *module;
-    grout_op_id first; /* the operations that are looked at: from this one on, so many */
+    grout_op_id first; /* the operations that are looked at: from this one on, this many */
     uint32_t count;
     uint8_t *marks;    /* of each */
     grout_table stack; /* operations whose user may come */

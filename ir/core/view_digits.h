@@ -32,8 +32,8 @@ bool grout_view__get_digits(const grout_module *module, const grout_view *view, 
                             grout_view_digits *digits_out, int64_t *tile_out);
 
 /*
- * Takes groups of so many elements away from the inside: the digits then say where the groups lie.
- * False, with nothing taken, if the elements of a group are not equally spaced. *stride_out is
+ * Takes groups of this many elements away from the inside: the digits then say where the groups
+ * lie. False, with nothing taken, if the elements of a group are not equally spaced. *stride_out is
  * their distance in bytes, 0 if there is only one.
  */
 bool grout_view_digits__take(grout_view_digits *digits, int64_t size, int64_t *stride_out);

@@ -188,7 +188,7 @@ static const char *scan_number(const grout_lexer *lexer, grout_token *token, uin
         start = at + 1;
         at = skip_class(lexer, start, digits);
         if (at == start && fault == NULL) {
-            fault = "a number needs a digit behind its point";
+            fault = "a number needs a digit after its point";
         }
     }
     uint32_t end = skip_exponent(lexer, at, is_hex ? 'p' : 'e');
@@ -203,7 +203,7 @@ static const char *scan_number(const grout_lexer *lexer, grout_token *token, uin
     at = end > at ? end : at;
     end = skip_name(lexer, at);
     if (end > at && fault == NULL) {
-        fault = "letters stand right behind a number";
+        fault = "a letter directly follows a number";
     }
     *end_out = end;
     return fault;

@@ -500,7 +500,7 @@ static bool parse_primary(grout_parser *p, grout_parsed_operand *out) {
     default:
         (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
         if (p->token.kind == GROUT_TOKEN_DOT && !p->token.has_newline && !p->constants_only) {
-            grout_parser__help(p, "a view stands behind the reference, as in '%%b[0].cluster(i)'");
+            grout_parser__help(p, "write the view after the reference, as in '%%b[0].cluster(i)'");
         }
         return false;
     }

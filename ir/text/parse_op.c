@@ -64,7 +64,7 @@ static bool report_unknown_op(grout_parser *p) {
 static bool report_keyword(grout_parser *p) {
     (void)grout_parser__unexpected(p, "an operation");
     if (grout_parser__is_word(p, &p->token, "partition")) {
-        grout_parser__help(p, "a partition stands right behind a body of a warp_specialize: "
+        grout_parser__help(p, "a partition directly follows a body of a warp_specialize: "
                               "'warp_specialize { .. } partition { .. }'");
     }
     return false;
@@ -105,7 +105,7 @@ static bool parse_nested(grout_parser *p, grout_parsed_op *op) {
     }
     if (!is_plain_value(op->info)) {
         return grout_parser__error(p, &op->token, GROUT_DIAG_RESULT_COUNT,
-                                   "'%s' stands for no value, so it is no operand", op->info->text);
+                                   "'%s' has no value, so it cannot be an operand", op->info->text);
     }
     if (!grout_parser__op_body(p, op) || !grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'")) {
         return false;

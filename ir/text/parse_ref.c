@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* So many different unknown names are kept for a report. */
+/* This many different unknown names are kept for a report. */
 enum { UNKNOWN_MAX = 2 * GROUT_DIAGS_MAX };
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static bool parse_result_names(grout_parser *p) {
         grout_parser__push(p, &p->names, &name);
         grout_parser__advance(p);
     } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
-    return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' behind the names of results");
+    return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' after the names of results");
 }
 
 /* Help for what follows '%r =' and is no operation: a value or constant to be copied under another
@@ -131,7 +131,7 @@ static bool check_terminator_place(grout_parser *p, const grout_parsed_op *op) {
     if (is_condition) {
         (void)grout_parser__error(p, &op->token, GROUT_DIAG_BAD_REGION,
                                   "'yield' in the first body of a while, which ends with 'cond'");
-        grout_parser__help(p, "the second body, behind 'do', yields the next carries");
+        grout_parser__help(p, "the second body, after 'do', yields the next carries");
         return false;
     }
     return grout_module_get_block(p->module, p->block)->parent != 0 ||

@@ -208,7 +208,7 @@ bool grout_parser__not_yet(grout_parser *p, const grout_token *token, grout_diag
     static const char *const needs[] = {
         [GROUT_NEEDS_BLACKWELL] = "is of Blackwell (sm_100a), and grout does not have it yet",
         [GROUT_NEEDS_GPUS] = "needs several GPUs, which is not supported yet",
-        [GROUT_NEEDS_PIPELINES] = "is not supported yet: a pipeline is no operation",
+        [GROUT_NEEDS_PIPELINES] = "is not supported yet: a pipeline is not an operation",
         [GROUT_NEEDS_FACTS] =
             ("is not supported: no GPU has shown yet which lanes hold the metadata of "
              "which elements, and how the tensor core rounds their sums"),

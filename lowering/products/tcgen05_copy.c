@@ -22,7 +22,7 @@ typedef struct planning {
     grout_type types[OPERANDS];
     grout_view views[OPERANDS];
     grout_tcgen05_copy kind;
-    grout_wgmma rows; /* a plain copy, as an a of so many steps */
+    grout_wgmma rows; /* a plain copy, as an a of this many steps */
 } planning;
 
 /* by name: which table a copy brings is the meaning of each, and no column says it. */
@@ -80,7 +80,7 @@ static bool check_word(planning *p) {
                       p->kind == GROUT_TCGEN05_COPY_PLAIN ? "elements as they lie" : words[p->kind],
                       grout_wgmma__get_name(&p->wgmma, operand, "the array").chars, words[is]);
     if (is == GROUT_TCGEN05_COPY_PLAIN) {
-        grout_wgmma__help(&p->wgmma, "write '%s' behind its type", words[p->kind]);
+        grout_wgmma__help(&p->wgmma, "write '%s' after its type", words[p->kind]);
     } else {
         grout_wgmma__help(&p->wgmma, "'%s' brings them", grout_op_get_info(copies[is])->text);
     }

@@ -58,7 +58,7 @@ static const grout_object *find_table(planning *p, uint32_t index, const char *w
                           grout_op_get_info((grout_opcode)p->wgmma.op->opcode)->text, word,
                           grout_wgmma__get_name(&p->wgmma, operand, "this").chars,
                           grout_type__get_text(&type).chars);
-        grout_wgmma__help(&p->wgmma, "write '%s' behind its type", word);
+        grout_wgmma__help(&p->wgmma, "write '%s' after its type", word);
         return NULL;
     }
     if (type.rank != 2) {
@@ -237,7 +237,7 @@ static bool plan_metadata(planning *p) {
     } else {
         grout_wgmma__help(&p->wgmma,
                           "take a K that is a multiple of %" PRId64 ": one copy brings the codes "
-                          "of so many neighbours",
+                          "of that many neighbours",
                           step);
     }
     return false;

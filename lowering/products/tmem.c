@@ -93,7 +93,7 @@ static bool check_dtype(const grout_module *module, const grout_object *object,
         grout_module__refuse(module, diags, GROUT_DIAG_BAD_TMEM, object->loc,
                              "%s has elements of 8 bits, which lie four in a column of 32 bits",
                              name.chars);
-        return help(diags, "write 'packed' behind the type");
+        return help(diags, "write 'packed' after the type");
     }
     return true;
 }
@@ -256,7 +256,7 @@ bool grout_tmem__check_slice(const grout_module *module, const grout_operand *op
         grout_module__refuse(
             module, diags, GROUT_DIAG_BAD_TMEM, operand->loc,
             "this slice of %s takes %" PRId64 " columns, and start and size have to be multiples "
-            "of %" PRId64 ": so many %s",
+            "of %" PRId64 ": that many %s",
             name.chars, view.extent[column], packing,
             is_table(grout_module_get_object(module, view.object)) ? "one copy brings"
                                                                    : "lie in a column of 32 bits");

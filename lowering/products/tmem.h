@@ -8,7 +8,7 @@
 #define GROUT_TMEM_LANES        128
 #define GROUT_TMEM_CELL_BYTES   4   /* a column of one lane */
 #define GROUT_TMEM_COLUMN_BYTES 512 /* 128 lanes of 32 bits */
-/* Arrays and their slots start at multiples of so many columns. */
+/* Arrays and their slots start at multiples of this many columns. */
 #define GROUT_TMEM_START_STEP 4
 /* Columns of a table that one copy brings: scales, words of metadata. */
 #define GROUT_TMEM_SCALES_STEP   4

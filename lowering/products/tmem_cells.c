@@ -27,7 +27,7 @@ static void add_digit(grout_layout *layout, uint32_t dim, int64_t divisor, int64
     layout->tiled_rank++;
 }
 
-/* The slots lie beside each other, each of so many bytes of a lane. */
+/* The slots lie beside each other, each of this many bytes of a lane. */
 static void add_slots(grout_layout *layout, const grout_type *type, int64_t bytes) {
     const uint32_t slot_dims = type->rank - 2u;
     int64_t strides[GROUT_RANK_MAX];
@@ -40,7 +40,7 @@ static void add_slots(grout_layout *layout, const grout_type *type, int64_t byte
     }
 }
 
-/* Scale [r, c] of so many rows, of the first quarter of the lanes: byte c % 4 of column r / 32 of
+/* Scale [r, c] of this many rows, of the first quarter of the lanes: byte c % 4 of column r / 32 of
  * the group c / 4, in lane r % 32. The other quarters have the same. Split ones begin again in the
  * third quarter with row 128, and the second and the fourth have the same as those before. */
 static void add_scales(grout_layout *layout, const grout_type *type, bool is_split, int64_t pitch) {

@@ -36,7 +36,7 @@ bool grout_wgmma__check_accumulator(const grout_module *module, grout_object_id 
                              "%s is an accumulator with a tile, swizzle or transpose: "
                              "it lies in registers",
                              name.chars);
-        help(diags, "leave them away");
+        help(diags, "omit them");
         return false;
     }
     if (type->rank != 2 || type->dims[0] % GROUT_WGMMA_ROWS != 0 ||

@@ -55,7 +55,7 @@ static const char *get_dtype_text(const operand_planning *plan) {
 
 /* ---- what to declare instead ----------------------------------------------------------------- */
 
-/* The widest swizzle that a row of so many bytes fills; 0: none. */
+/* The widest swizzle that a row of this many bytes fills; 0: none. */
 static uint32_t choose_swizzle(int64_t bytes) {
     for (uint32_t width = 128; width >= 32; width /= 2) {
         if (bytes % width == 0) {
@@ -171,7 +171,7 @@ static bool find_direction(operand_planning *plan) {
         note_declaration(plan);
         grout_wgmma__help(
             plan->planning, "keep it as [%s, K] in SMEM%s, or use %s, which it reads both ways",
-            get_letter(plan, false), plan->is_a ? "" : " and write .transpose(1, 0) behind it",
+            get_letter(plan, false), plan->is_a ? "" : " and write .transpose(1, 0) after it",
             plan->planning->is_tcgen05 ? "16 or 8 bits" : "f16 or bf16");
         return false;
     }

@@ -130,11 +130,11 @@ static void help_agreement(grout_wgmma_planning *planning, const grout_type type
     const int64_t depth = get_depth(planning);
     if (b->dims[1] == depth * a->dims[1] && b->dims[0] == acc->dims[1] &&
         a->dims[0] == acc->dims[0]) {
-        grout_wgmma__help(planning, "b is [K, N]: write .transpose(1, 0) behind it");
+        grout_wgmma__help(planning, "b is [K, N]: write .transpose(1, 0) after it");
     } else if (depth * a->dims[0] == b->dims[0] && a->dims[1] == acc->dims[0]) {
         grout_wgmma__help(planning, depth == 1
-                                        ? "a is [M, K]: write .transpose(1, 0) behind it"
-                                        : "a is [M, K / 2]: write .transpose(1, 0) behind it");
+                                        ? "a is [M, K]: write .transpose(1, 0) after it"
+                                        : "a is [M, K / 2]: write .transpose(1, 0) after it");
     } else if (depth != 1) {
         grout_wgmma__help(planning, "a is [M, K / 2]: of 4 neighbours along K it keeps two, of 2 "
                                     "of f32 one; b is [K, N], the accumulator [M, N]");
@@ -186,7 +186,7 @@ static bool check_integer_columns(grout_wgmma_planning *planning, const grout_op
                       n, 2 * GROUT_WGMMA_COLUMN_STEP);
     grout_wgmma__help(planning,
                       "pad the tile, or take two slices of it: %%acc[:, ds(0, %" PRIu32
-                      ")] and the 8 columns behind",
+                      ")] and the 8 columns after them",
                       n - GROUT_WGMMA_COLUMN_STEP);
     return false;
 }

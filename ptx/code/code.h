@@ -20,7 +20,7 @@ typedef struct ptx_context ptx_context;
  * the code; of how many bits each is; and which bit mask says what lanes have a value. */
 enum { PTX_PLANE_BYTES = 128 }; /* or a multiple: of words; what is wider takes more */
 typedef struct ptx_plane {
-    uint32_t offset; /* in so many bytes */
+    uint32_t offset; /* in this many bytes */
     uint32_t id;     /* 0: always defined */
     uint16_t bits;   /* 1: a mask of lanes; up to 32: a word each; 64: two words; 128: four */
     bool is_constant, is_negated, is_sink;
@@ -115,7 +115,7 @@ uint64_t grout_ptx__get_address(const ptx_code *code, uint32_t variable);
 /* Whether a variable lies in a lane's local memory, as parameters of calls do. */
 bool grout_ptx__is_local(const ptx_code *code, uint32_t variable);
 
-/* What 32 values of so many bits take, in PTX_PLANE_BYTES. */
+/* What 32 values of this many bits take, in PTX_PLANE_BYTES. */
 uint32_t grout_ptx__get_plane_size(uint32_t bits);
 
 /* What a decoder has before it. */
@@ -145,7 +145,8 @@ bool grout_ptx__decode_place(const ptx_decoder *decoder, const ptx_operand *oper
 bool grout_ptx__decode_result(const ptx_decoder *decoder, uint32_t i, ptx_plane *plane_out);
 /* The first operand as both results, d|p, or as the first one alone. */
 bool grout_ptx__decode_results(const ptx_decoder *decoder);
-/* Whether so many values, of the step's size, are what .v2 and its like say; else a diagnostic. */
+/* Whether this many values, of the step's size, are what .v2 and its like say; else a diagnostic.
+ */
 enum { PTX_VECTOR_BYTES = 32 }; /* PTX ISA 9.1, 'ld', 'st' */
 bool grout_ptx__has_vector(const ptx_decoder *decoder, uint32_t count);
 bool grout_ptx__decode_source(const ptx_decoder *decoder, uint32_t i, uint16_t type,
@@ -162,7 +163,7 @@ ptx_word grout_ptx__word(const ptx_decoder *decoder, ptx_class class, uint32_t i
 bool grout_ptx__has(const ptx_decoder *decoder, ptx_word_id id);
 /* A type as the tensor cores have it; false if they have no such type. */
 bool grout_ptx__get_number_format(uint16_t word, grout_ptx_format *format_out);
-/* The i-th type of the instruction; PTX_WORD_NONE if there are not so many. */
+/* The i-th type of the instruction; PTX_WORD_NONE if there are not that many. */
 uint16_t grout_ptx__type(const ptx_decoder *decoder, uint32_t i);
 /* .relaxed.gpu and its like; what an instruction means that does not say it. */
 ptx_ordering grout_ptx__decode_ordering(const ptx_decoder *decoder);

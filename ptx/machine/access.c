@@ -91,7 +91,7 @@ static bool find(const ptx_context *context, uint32_t lane, uint64_t address, ui
 bool grout_ptx__find_bytes(const ptx_context *context, uint32_t lane, uint64_t address,
                            uint32_t size, ptx_bytes *bytes_out) {
     if (size > 0 && address % size != 0) {
-        grout_ptx__fault(context, lane, "the address 0x%llx is no multiple of %u",
+        grout_ptx__fault(context, lane, "the address 0x%llx is not a multiple of %u",
                          (unsigned long long)address, size);
         return false;
     }

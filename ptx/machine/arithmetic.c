@@ -625,7 +625,7 @@ bool grout_ptx__decode_arithmetic(ptx_decoder *decoder) {
         (op == PTX_OP_MAD && (form == WIDE || form == HIGH))) {
         return decode_mixed(decoder, form);
     }
-    return grout_ptx__unknown(decoder, "the machine does not know this form of '%s'",
+    return grout_ptx__unknown(decoder, "the emulator does not know this form of '%s'",
                               grout_ptx__get_op(op)->text);
 }
 
@@ -678,7 +678,7 @@ bool grout_ptx__decode_carry(ptx_decoder *decoder) {
                             : op == PTX_OP_MADC ? PTX_OP_MAD
                                                 : op;
     if (is_high && grout_ptx__get_word((ptx_word_id)type)->kind == PTX_KIND_SIGNED) {
-        return grout_ptx__unknown(decoder, "the machine knows .hi with carries for unsigned types");
+        return grout_ptx__unknown(decoder, "the emulator knows .hi with carry for unsigned types");
     }
     if (!grout_ptx__decode_result(decoder, 0, &decoder->step->result)) {
         return false;

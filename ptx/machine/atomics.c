@@ -102,7 +102,7 @@ bool grout_ptx__decode_atomic(ptx_decoder *decoder) {
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
     step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
     if (step->size == 0 || step->size > 8 || step->detail == PTX_WORD_NONE) {
-        return grout_ptx__unknown(decoder, "the machine does not know this atomic operation");
+        return grout_ptx__unknown(decoder, "the emulator does not know this atomic operation");
     }
     if (has_result && !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, 0), 0,
                                                &step->first_item, &step->item_count)) {

@@ -72,7 +72,7 @@ bool grout_ptx__decode_shfl(ptx_decoder *decoder) {
     decoder->step->detail = grout_ptx__word(decoder, PTX_CLASS_SHUFFLE, 0).id;
     need_mask(decoder, 3);
     return (decoder->inst->operand_count == 5 ||
-            grout_ptx__unknown(decoder, "the machine knows shfl.sync alone")) &&
+            grout_ptx__unknown(decoder, "the emulator knows shfl.sync alone")) &&
            grout_ptx__decode_results(decoder) &&
            grout_ptx__decode_source(decoder, 1, PTX_WORD_B32, 0) &&
            grout_ptx__decode_source(decoder, 2, PTX_WORD_B32, 1) &&

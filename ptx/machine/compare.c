@@ -149,7 +149,7 @@ bool grout_ptx__decode_compare(ptx_decoder *decoder) {
     const ptx_word_info *type = grout_ptx__get_word((ptx_word_id)step->type);
     if (step->detail == 0 || type->kind == PTX_KIND_PACKED ||
         grout_ptx__has(decoder, PTX_WORD_FTZ)) {
-        return grout_ptx__unknown(decoder, "the machine does not know this comparison");
+        return grout_ptx__unknown(decoder, "the emulator does not know this comparison");
     }
     return grout_ptx__decode_results(decoder) &&
            grout_ptx__decode_source(decoder, 1, step->type, 0) &&
@@ -208,7 +208,7 @@ bool grout_ptx__decode_lop3(ptx_decoder *decoder) {
     const ptx_operand *table =
         decoder->inst->operand_count == 5 ? grout_ptx__operand(decoder, 4) : NULL;
     if (table == NULL || table->kind != PTX_OPERAND_IMMEDIATE || table->bits > 255) {
-        return grout_ptx__unknown(decoder, "the machine knows lop3 with a table from 0 to 255");
+        return grout_ptx__unknown(decoder, "the emulator knows lop3 with a table from 0 to 255");
     }
     decoder->step->run = run_lop3;
     decoder->step->detail = (uint32_t)table->bits;

@@ -282,12 +282,12 @@ bool grout_ptx__decode_convert(ptx_decoder *decoder) {
                                             grout_ptx__decode_source(decoder, 2, it.from, 1)
                                       : to->kind == from->kind)
                    ? true
-                   : grout_ptx__unknown(decoder, "the machine does not know this conversion");
+                   : grout_ptx__unknown(decoder, "the emulator does not know this conversion");
     }
     if ((to->kind == PTX_KIND_FLOAT && !is_float(it.to)) ||
         (from->kind == PTX_KIND_FLOAT && !is_float(it.from)) || decoder->inst->operand_count != 2 ||
         to->bits < 8 || from->bits < 8) {
-        return grout_ptx__unknown(decoder, "the machine does not know this conversion");
+        return grout_ptx__unknown(decoder, "the emulator does not know this conversion");
     }
     step->run = run_convert;
     if (to->kind != PTX_KIND_FLOAT && from->kind == PTX_KIND_UNSIGNED &&

@@ -398,7 +398,7 @@ bool grout_ptx__decode_bulk(ptx_decoder *decoder) {
     step->item_count = decoder->inst->operand_count - (has_hint ? 1u : 0u);
     if (step->more == PTX_WORD_NONE || step->item_count > PTX_SOURCES ||
         grout_ptx__has(decoder, PTX_WORD_CP_MASK)) {
-        return grout_ptx__unknown(decoder, "the machine does not know this bulk copy");
+        return grout_ptx__unknown(decoder, "the emulator does not know this bulk copy");
     }
     if (!GROUT_ARRAY_RESERVE(&code->items, code->allocator, step->item_count)) {
         return grout_diags_add_oom(decoder->diags);

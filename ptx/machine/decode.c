@@ -11,7 +11,7 @@ static ptx_decode_routine *const routines[PTX_OP_COUNT] = {
 };
 
 bool grout_ptx__decode_NONE(ptx_decoder *decoder) {
-    return grout_ptx__unknown(decoder, "the machine does not run '%s' yet",
+    return grout_ptx__unknown(decoder, "the emulator does not run '%s' yet",
                               grout_ptx__get_op(decoder->inst->op)->text);
 }
 

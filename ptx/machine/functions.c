@@ -95,7 +95,7 @@ bool grout_ptx__decode_function(ptx_decoder *decoder) {
     step->type = type;
     step->run = type == PTX_WORD_F32 ? run_f32 : type == PTX_WORD_F64 ? run_f64 : run_half;
     if (round.id != PTX_WORD_NONE && round.id != PTX_WORD_RN) {
-        return grout_ptx__unknown(decoder, "the machine rounds '%s' to nearest alone",
+        return grout_ptx__unknown(decoder, "the emulator rounds '%s' to nearest alone",
                                   grout_ptx__get_op(decoder->inst->op)->text);
     }
     if (type == PTX_WORD_F64) {

@@ -159,5 +159,5 @@ bool grout_ptx__decode_query_cancel(ptx_decoder *decoder) {
     }
     return (step->sources[0].bits == 128 &&
             step->item_count == (step->detail == VECTOR ? 4u : 1u)) ||
-           grout_ptx__unknown(decoder, "the machine does not know these operands of query_cancel");
+           grout_ptx__unknown(decoder, "the emulator does not know these operands of query_cancel");
 }

@@ -312,7 +312,7 @@ static inline void *ptx_new(const ptx_machine *machine, size_t count, size_t siz
 }
 #define PTX_MACHINE_ROOM(machine, array) \
     GROUT_ARRAY_RESERVE((array), &(machine)->heap->allocator, 1)
-/* Counts work, as pulse.h does. False: the run is to end; whoever runs it says so. */
+/* Counts work, as pulse.h does. False: the run is to end; its caller says so. */
 static inline bool ptx_may_go_on(const ptx_machine *machine, uint64_t work) {
     return grout_pulse__goes_on(machine->pulse, work);
 }

@@ -137,7 +137,7 @@ static bool decode_matrices(ptx_decoder *decoder, uint32_t address, uint32_t vec
     step->detail = grout_ptx__has(decoder, PTX_WORD_TRANS);
     step->space = grout_ptx__word(decoder, PTX_CLASS_SPACE, 0).id;
     if (!grout_ptx__has(decoder, PTX_WORD_M8N8) || grout_ptx__type(decoder, 0) != PTX_WORD_B16) {
-        return grout_ptx__unknown(decoder, "the machine knows matrices .m8n8 of .b16");
+        return grout_ptx__unknown(decoder, "the emulator knows matrices .m8n8 of .b16");
     }
     if (!grout_ptx__decode_address(decoder, address, 0) ||
         !grout_ptx__decode_items(decoder, grout_ptx__operand(decoder, vector), PTX_WORD_B32,
@@ -302,7 +302,7 @@ bool grout_ptx__decode_mma(ptx_decoder *decoder) {
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &b) || !go_together(d, a, b) ||
         grout_ptx__type(decoder, 3) != grout_ptx__type(decoder, 0) || k == 0 ||
         k * grout_ptx__format_bits(a) % 128 != 0) {
-        return grout_ptx__unknown(decoder, "the machine does not know this form of 'mma'");
+        return grout_ptx__unknown(decoder, "the emulator does not know this form of 'mma'");
     }
     size = grout_ptx__format_bits(a);
     step->run = run_mma;

@@ -152,8 +152,8 @@ typedef struct ptx_again {
     ptx_instructions raced; /* of what has ended it */
 } ptx_again;
 
-/* run.c: runs a launch with another memory, of at most so many instructions. False without memory,
- * with a diagnostic of the machine, and where the run is to end. */
+/* run.c: runs a launch with another memory, of at most this many instructions. False without
+ * memory, with a diagnostic of the machine, and where the run is to end. */
 bool grout_ptx__run_again(const ptx_machine *machine, grout_ptx_memory *memory,
                           ptx_again *again_out);
 

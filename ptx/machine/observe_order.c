@@ -79,7 +79,7 @@ bool grout_ptx__observe_target(ptx_machine *machine, ptx_async *async, uint64_t 
     ptx_cta *owner = NULL;
     if (machine->order == NULL ||
         !grout_ptx__find_shared(async->own, address, GROUT_PTX_MBARRIER_SIZE, &bytes, &owner)) {
-        return true; /* whoever tells the mbarrier finds that it is not there */
+        return true; /* what tells the mbarrier finds that it is not there */
     }
     return grout_ptx__observe_async_reach(machine, async, owner) &&
            grout_ptx__need_memory(machine,

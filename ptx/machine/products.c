@@ -369,7 +369,7 @@ bool grout_ptx__decode_wgmma(ptx_decoder *decoder) {
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 0), &it.d) ||
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 1), &it.a) ||
         !grout_ptx__get_number_format(grout_ptx__type(decoder, 2), &it.b)) {
-        return grout_ptx__unknown(decoder, "the machine does not know this form of wgmma");
+        return grout_ptx__unknown(decoder, "the emulator does not know this form of wgmma");
     }
     if (it.is_sparse) {
         if (!grout_ptx__decode_source(decoder, 3, PTX_WORD_B32, META) ||

@@ -2,7 +2,7 @@
  * 9.1, setmaxnreg.
  *
  * Counts are those of a lane, summed over warps. How many a warp has at the start is known where
- * .maxnreg says it, or .minnctapersm, by which so many CTAs share the registers of an SM; else
+ * .maxnreg says it, or .minnctapersm, by which this many CTAs share the registers of an SM; else
  * setmaxnreg has no effect.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "decoders.h"

@@ -252,7 +252,7 @@ static void explain_end(const ptx_machine *machine, bool is_right) {
     const grout_place nowhere = {.file = NULL};
     if (!is_right && machine->heap->is_reached && is_out_of_memory(machine->diags)) {
         grout_diags_help(machine->diags,
-                         "the machine may take %llu bytes beside the arrays (max_memory)",
+                         "the emulator may take %llu bytes beside the arrays (max_memory)",
                          (unsigned long long)machine->heap->limit);
     }
     if (grout_diags__has_ended(machine->diags)) {

@@ -306,7 +306,7 @@ static void forget(ptx_tensor *tensor, uint32_t place, uint32_t columns) {
     }
 }
 
-/* Whoever gives columns back knows that all accesses to them are over. */
+/* A warp that gives columns back knows that all accesses to them are over. */
 static bool leave(const ptx_context *context, const ptx_tensor *tensor, uint32_t place,
                   uint32_t columns) {
     bool is_right = true;

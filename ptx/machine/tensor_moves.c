@@ -162,7 +162,7 @@ static bool decode_move(ptx_decoder *decoder, bool is_store) {
     if (shape == GROUT_PTX_TMEM_SHAPE_COUNT || count < PTX_WORD_X1 || count > PTX_WORD_X128 ||
         grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id != PTX_WORD_NONE ||
         decoder->inst->operand_count != operands) {
-        return grout_ptx__unknown(decoder, "the machine does not know this form of '%s'",
+        return grout_ptx__unknown(decoder, "the emulator does not know this form of '%s'",
                                   grout_ptx__get_op(decoder->inst->op)->text);
     }
     step->run = is_store ? run_store : run_load;

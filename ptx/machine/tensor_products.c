@@ -303,7 +303,7 @@ static bool choose_kind(const ptx_decoder *decoder, grout_ptx_mma_words *words) 
                                                                             : 0;
         return true;
     }
-    return grout_ptx__unknown(decoder, "tcgen05.mma needs a .kind that the machine knows");
+    return grout_ptx__unknown(decoder, "tcgen05.mma needs a .kind that the emulator knows");
 }
 
 /* The operand after the others, if there is one that is no vector. */
@@ -334,7 +334,7 @@ static bool add_operands(ptx_decoder *decoder, grout_ptx_mma_words *words, bool 
         (is_scaled && scales[1] == NULL) ||
         (masks != NULL && (is_scaled || masks->count != 4 * words->ctas)) ||
         (input != NULL && (input->kind != PTX_OPERAND_IMMEDIATE || input->bits > 15))) {
-        return grout_ptx__unknown(decoder, "the machine does not know these operands of "
+        return grout_ptx__unknown(decoder, "the emulator does not know these operands of "
                                            "tcgen05.mma");
     }
     words->input_d = input != NULL ? (uint32_t)input->bits : 0;
@@ -362,7 +362,7 @@ bool grout_ptx__decode_tensor_mma(ptx_decoder *decoder) {
         return false;
     }
     if (grout_ptx__has(decoder, PTX_WORD_WS)) {
-        return grout_ptx__unknown(decoder, "the machine does not run 'tcgen05.mma.ws' yet");
+        return grout_ptx__unknown(decoder, "the emulator does not run 'tcgen05.mma.ws' yet");
     }
     if (is_scaled != (words.kind >= GROUT_PTX_KIND_MXF8F6F4)) {
         return grout_ptx__unknown(decoder, ".block_scale is of the kinds mxf8f6f4, mxf4 and "

@@ -343,7 +343,7 @@ bool grout_ptx__decode_tensor_copy(ptx_decoder *decoder) {
     step->detail = grout_ptx__word(decoder, PTX_CLASS_OPERATION, 0).id;
     if (!choose_kind(decoder) || tensor->kind != PTX_OPERAND_ADDRESS || tensor->count != 2 ||
         decoder->inst->operand_count < at || !grout_ptx__decode_address(decoder, shared, 1)) {
-        return grout_ptx__unknown(decoder, "the machine does not know this tensor copy");
+        return grout_ptx__unknown(decoder, "the emulator does not know this tensor copy");
     }
     shared_offset = step->offset;
     if (!is_store && !grout_ptx__decode_address(decoder, 2, 2)) {
@@ -462,7 +462,7 @@ bool grout_ptx__decode_map_replace(ptx_decoder *decoder) {
     step->more = count == 3 ? (uint32_t)grout_ptx__operand(decoder, 1)->bits : 0;
     if (step->detail == GROUT_PTX_FIELD_COUNT ||
         (count == 3 && grout_ptx__operand(decoder, 1)->kind != PTX_OPERAND_IMMEDIATE)) {
-        return grout_ptx__unknown(decoder, "the machine does not know this replacement");
+        return grout_ptx__unknown(decoder, "the emulator does not know this replacement");
     }
     return grout_ptx__decode_address(decoder, 0, 0) &&
            grout_ptx__decode_source(decoder, count - 1, grout_ptx__type(decoder, 1), 1);

@@ -42,7 +42,7 @@ void grout_ptx__vector(grout_ptx_format format, const uint32_t *bits, uint32_t c
     }
 }
 
-/* The magnitude shifted right by so many bits, cut toward zero, with the sign of the number. */
+/* The magnitude shifted right by this many bits, cut toward zero, with the sign of the number. */
 static int64_t align(int64_t number, int32_t right) {
     const uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     const uint64_t kept = right > SHIFT_MAX ? 0 : right >= 0 ? size >> right : size << -right;

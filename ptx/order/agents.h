@@ -32,11 +32,11 @@ static inline ptx_agent_kind ptx_agent_get_kind(uint64_t agent) {
 }
 
 /* Shared memory's fences of proxies are for one CTA of the cluster or for all: the agents in
- * PTX_KNOWN_SHARED are renamed to so many times their number, and the rank or PTX_ALL_RANKS. */
+ * PTX_KNOWN_SHARED are renamed to this many times their number, and the rank or PTX_ALL_RANKS. */
 enum { PTX_ALL_RANKS = 16, PTX_RANKS = 17 };
 
 /* The fences that acquire a tensor map are for that one: the agents in PTX_KNOWN_MAPS are renamed
- * to so many times their number, and that of the map. */
+ * to this many times their number, and that of the map. */
 #define PTX_MAPS_MAX (UINT32_C(1) << 20)
 
 #endif

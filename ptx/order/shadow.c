@@ -302,7 +302,7 @@ static ptx_check make_check(ptx_shadow *shadow, const ptx_access *access, const 
                        .own_lane = access->own_lane == PTX_OWN_LANE ? lane : access->own_lane};
 }
 
-/* Whether whoever may access the place beside one of two strong accesses, because both are strong,
+/* Whether an agent may access the place beside one of two strong accesses, because both are strong,
  * may do so beside the older one, too. */
 static bool is_as_strong(const ptx_record *older, const ptx_record *newer) {
     return older->is_strong && newer->is_strong && older->size == newer->size &&

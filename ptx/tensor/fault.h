@@ -1,9 +1,9 @@
 /* fault.h - what an instruction may not do, in words.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The functions of this folder have no place in a source: whoever runs the instruction adds it. A
- * function that can fail takes a fault as its last parameter, returns false and has written the
- * words; the words of a function that returns true are as they were.
+ * The functions of this folder have no place in a source: the caller, which runs the instruction,
+ * adds it. A function that can fail takes a fault as its last parameter, returns false and has
+ * written the words; the words of a function that returns true are as they were.
  */
 #ifndef GROUT_PTX_FAULT_H
 #define GROUT_PTX_FAULT_H

@@ -98,13 +98,13 @@ static bool check_operands(const grout_ptx_tensor_map *map, const grout_ptx_box 
     }
     if (bits % UNIT_BITS != 0) {
         return grout_ptx__fail(fault,
-                               "the first coordinate, %lld elements of %s, is no multiple "
+                               "the first coordinate, %lld elements of %s, is not a multiple "
                                "of 16 bytes",
                                (long long)first, grout_ptx__elem_name(map->elem));
     }
     if (get_slot(map->elem) != 0 && first % GROUP_COORDINATE != 0) {
         return grout_ptx__fail(fault,
-                               "the first coordinate, %lld elements of %s, is no multiple "
+                               "the first coordinate, %lld elements of %s, is not a multiple "
                                "of 128",
                                (long long)first, grout_ptx__elem_name(map->elem));
     }
@@ -117,8 +117,8 @@ static bool check_operands(const grout_ptx_tensor_map *map, const grout_ptx_box 
     return true;
 }
 
-/* Elements that a dimension of the box takes: one in so many, where it has an element stride. That
- * of dimension 0 does not count without interleave. */
+/* Elements that a dimension of the box takes: one in this many, where it has an element stride.
+ * That of dimension 0 does not count without interleave. */
 static uint32_t get_taken(const grout_ptx_tensor_map *map, uint32_t dim) {
     return dim == 0 ? map->box[0] : div_up(map->box[dim], map->element_strides[dim]);
 }
@@ -246,7 +246,7 @@ static int64_t get_reach(const walk *it) {
     return (dim + per_unit - 1) / per_unit * per_unit;
 }
 
-/* One row: at the coordinates of its first element, and row number so many of shared memory. */
+/* One row: at the coordinates of its first element, and row number this many of shared memory. */
 static bool add_row(walk *it, const int64_t at[GROUT_PTX_RANK_MAX], uint32_t number) {
     const grout_ptx_tensor_map *map = it->map;
     const shape size = it->size;

@@ -68,7 +68,7 @@ bool grout_ptx__parse_registers(ptx_parser *parser) {
     uint16_t type = get_type(parser);
     if (type == PTX_WORD_NONE) {
         return grout_ptx__refuse_unknown(parser, parser->token.place,
-                                         "'%.*s' is no type of a register that is known",
+                                         "'%.*s' is not a known type of a register",
                                          ptx_shown(parser->token.size), parser->token.text);
     }
     grout_ptx__advance(parser);

@@ -145,7 +145,8 @@ const ptx_operand *grout_ptx__get_operand(const grout_ptx_module *module, const 
 /* The i-th item of an operand. */
 const ptx_operand *grout_ptx__get_item(const grout_ptx_module *module, const ptx_operand *operand,
                                        uint32_t i);
-/* The i-th word of a class in an instruction, from 0; id PTX_WORD_NONE if there are not so many. */
+/* The i-th word of a class in an instruction, from 0; id PTX_WORD_NONE if there are not that many.
+ */
 ptx_word grout_ptx__get_word_of(const grout_ptx_module *module, const ptx_inst *inst,
                                 ptx_class class, uint32_t i);
 bool grout_ptx__has_word(const grout_ptx_module *module, const ptx_inst *inst, ptx_word_id id);

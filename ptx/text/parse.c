@@ -246,7 +246,8 @@ static bool parse_performance(ptx_parser *parser, ptx_function *function) {
     if (grout_ptx__skip_directive(parser)) {
         return !parser->is_failed;
     }
-    return grout_ptx__refuse(parser, parser->token.place, "'.%.*s' is no directive of a function",
+    return grout_ptx__refuse(parser, parser->token.place,
+                             "'.%.*s' is not a directive of a function",
                              ptx_shown(parser->token.size), parser->token.text);
 }
 

@@ -35,7 +35,7 @@ static bool add_word(ptx_parser *parser, const ptx_inst *inst, uint32_t offset, 
         place.column += offset;
         place.length = (uint32_t)size;
         const char *near = grout_ptx__suggest_word(from, size, op->classes);
-        grout_ptx__refuse_unknown(parser, place, "'.%.*s' is no word of '%s' that is known",
+        grout_ptx__refuse_unknown(parser, place, "'.%.*s' is not a known word of '%s'",
                                   ptx_shown(size), from, op->text);
         if (near != NULL) {
             grout_diags_help(parser->diags, "did you mean '.%s'?", near);

@@ -57,7 +57,7 @@ bool grout_ptx__refuse(ptx_parser *parser, ptx_place place, const char *format, 
 bool grout_ptx__refuse_unknown(ptx_parser *parser, ptx_place place, const char *format, ...)
     GROUT_PRINTF(3, 4);
 bool grout_ptx__fail_oom(ptx_parser *parser);
-/* So many bytes of a word of the text are shown in a message. */
+/* This many bytes of a word of the text are shown in a message. */
 static inline int ptx_shown(size_t size) {
     return (int)(size < 80 ? size : 80);
 }

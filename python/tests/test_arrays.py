@@ -61,11 +61,11 @@ def test_arrays_are_used_where_they_lie():
     (lambda: numpy.zeros(8, ">f4"), "byte order"),
     (lambda: numpy.zeros((8, 1), "float32"), "the shape is .8, 1., not .8,.: it has 1 dimension"),
     (lambda: numpy.zeros(16, "float32")[::2], "the strides are .8,. bytes"),
-    (lambda: numpy.zeros(33, "uint8")[1:].view("float32"), "an address that is no multiple of 4"),
+    (lambda: numpy.zeros(33, "uint8")[1:].view("float32"), "an address that is not a multiple of 4"),
     (lambda: numpy.zeros(8, object), "its elements are Python objects .object."),
     (lambda: numpy.zeros(8, [("a", "f4"), ("b", object)]), "its elements are Python objects"),
-    (lambda: [0.0] * 8, "a list is no array"),
-    (lambda: "text", "a str is no array"),
+    (lambda: [0.0] * 8, "a list is not an array"),
+    (lambda: "text", "a str is not an array"),
 ])
 def test_other_arrays_are_refused(make, why):
     with pytest.raises(grout.ArgumentError, match=f"@copy, %x.*{why}"):

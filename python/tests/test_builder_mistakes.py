@@ -146,7 +146,7 @@ ARGUMENTS = [
     (TypeError, "no attribute 'fast'; it has: approx", lambda b, v: b.exp(v, fast=True)),
     (ValueError, "it is one of cta, cluster, gpu, sys", lambda b, v: b.atomic_add(v, 1, scope="all")),
     (ValueError, "no element type", lambda b, v: b.cast(v, dtype="float")),
-    (TypeError, "is no number", lambda b, v: b.add(v, None)),
+    (TypeError, "is not a number", lambda b, v: b.add(v, None)),
     (TypeError, "has no truth", lambda b, v: 1 if v > 0 else 2),
     (TypeError, "where a constant has to", lambda b, v: b.broadcast(v, dtype="f32", shape=(v,))),
     (TypeError, "write ds", lambda b, v: v[v:]),

@@ -136,7 +136,7 @@ def test_unknown_names_are_refused(add_one):
         add_one.check(numpy.zeros(256, "float32"), x=numpy.zeros(256, "float32"))
     with pytest.raises(TypeError, match="has 2 parameters, and 3"):
         add_one.check(None, None, None)
-    with pytest.raises(TypeError, match="const N: a str is no number"):
+    with pytest.raises(TypeError, match="const N: a str is not a number"):
         add_one.check(N="256")
     with pytest.raises(OverflowError):
         add_one.check(N=1 << 63)

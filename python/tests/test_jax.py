@@ -238,12 +238,12 @@ def test_what_does_not_fit(add_one, scale, x):
     ones = jnp.ones(64)
     for call, why in ((lambda: add_one.jax_call(), "%x.*needs all of the inputs"),
                       (lambda: add_one.jax_call(x, y=x), "%y.*are not written"),
-                      (lambda: add_one.jax_call(3.0), "%x.*a float is no array of JAX"),
+                      (lambda: add_one.jax_call(3.0), "%x.*a float is not an array of JAX"),
                       (lambda: add_one.jax_call(x.astype(jnp.int32)), "the elements are i32, not f32"),
                       (lambda: add_one.jax_call(x.reshape(2, 256)), "the shape is"),
                       (lambda: scale.jax_call(ones, 1, 1, jnp.ones(32)), "const N is 64 by"),
                       (lambda: scale.jax_call(ones, 1, 300, ones), "300 does not fit i8"),
-                      (lambda: scale.jax_call(ones, "x", 1, ones), "a str is no f32")):
+                      (lambda: scale.jax_call(ones, "x", 1, ones), "a str is not of type f32")):
         with pytest.raises(grout.ArgumentError, match=why):
             call()
     with pytest.raises(TypeError, match="1 inputs, and 2 arrays"):

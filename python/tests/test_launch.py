@@ -22,7 +22,7 @@ class OnGpu:
 
 def test_arrays_of_the_cpu_are_refused(add_one):
     x = numpy.zeros(256, "float32")
-    with pytest.raises(grout.ArgumentError, match="%x.*is no array of a GPU"):
+    with pytest.raises(grout.ArgumentError, match="%x.*is not an array of a GPU"):
         add_one.launch(x, x)
     with pytest.raises(grout.ArgumentError, match="%y.*a launch needs all of them"):
         add_one.launch(OnGpu())

@@ -25,7 +25,7 @@ NO_TEXTS = [(value, TypeError) for value in (1, None, b"k", 1.5, [])] + [("a\0b"
 
 
 def list_bad_counts(least, bits, is_optional=False):
-    """What is no whole number from least to the largest of so many bits."""
+    """What is no whole number from least to the largest of this many bits."""
     outside = [(value, ValueError) for value in (least - 1, -1, -HUGE, HUGE, 1 << bits, -(1 << bits), numpy.int64(-1))]
     return NO_COUNTS + ([] if is_optional else [(None, TypeError)]) + outside
 

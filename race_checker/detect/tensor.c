@@ -84,7 +84,7 @@ static bool are_pipelined(const grout_rules *rules, const grout_entry *earlier) 
 bool grout_tensor__is_ordered(const grout_rules *rules, const grout_entry *earlier,
                               uint32_t number) {
     const bool has_to_see = grout_fact_get_travel(false, true, is_write(earlier)) ==
-                            GROUT_TRAVEL_SEEN; /* whoever comes later: a product may be added */
+                            GROUT_TRAVEL_SEEN; /* any that comes later: a product may be added */
     const bool is_over =
         has_to_see ? is_admitted_seen(rules, earlier, number) : is_admitted(rules, earlier, number);
     return is_over || are_pipelined(rules, earlier);

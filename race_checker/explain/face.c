@@ -4,7 +4,7 @@
  */
 #include "wording.h"
 
-/* Whether the launch has barriers of this face: mbarriers, or those of the Pallas face. */
+/* Whether the launch has barriers of this face: mbarriers, or those of the Pallas style. */
 static bool has_barriers(const grout_wording *wording, bool is_explicit) {
     const grout_checker *checker = wording->checker;
     for (uint32_t i = 0; i < checker->local_elements; i++) {

@@ -358,7 +358,7 @@ const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t ele
         &(grout_words){.element = grout_wording__name_operand(wording, element)});
 }
 
-/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
+/* Whether it is a wait of the Pallas style. There the k-th wait is for phase k. */
 static bool waits_on_barrier(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&

@@ -38,7 +38,7 @@ void grout_spelling__add(grout_text *out, grout_surface surface, grout_spelling_
     grout_sentence__fill(out, grout_spelling__get(surface, spelling), words);
 }
 
-/* Whether an index is left away: a barrier of Pallas may be no array. */
+/* Whether an index is omitted: a barrier of Pallas may be no array. */
 static bool is_single(const grout_module *module, const grout_type *type) {
     for (uint32_t i = 0; i < type->rank; i++) {
         if (type->dims[i] != 1) {

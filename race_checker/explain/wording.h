@@ -138,7 +138,7 @@ bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *o
 
 /* ---- face.c ---- */
 
-/* Whether the kernel has mbarriers, and no barriers of the Pallas face. */
+/* Whether the kernel has mbarriers, and no barriers of the Pallas style. */
 bool grout_wording__is_explicit(const grout_wording *wording);
 /* Whether the kernel publishes SMEM by fence_async_shared, not commit_smem. */
 bool grout_wording__takes_fence(const grout_wording *wording);

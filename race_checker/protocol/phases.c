@@ -34,7 +34,7 @@
 #include <string.h>
 
 /* Pairs that an element keeps. Older ones are judged before every thread has waited, and only their
- * contribution is kept: a wait that comes so late is an overrun, whoever else has waited. */
+ * contribution is kept: a wait that comes so late is an overrun, even if others have waited. */
 enum { OPEN_PAIRS_MAX = 1024 };
 
 /* ---- memory ---- */

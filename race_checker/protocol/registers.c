@@ -2,7 +2,7 @@
  * registers.c - set_max_registers: whether the order of the threads that ask for registers matters.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whoever asks first gets them. That matters only if a thread that asks in vain can keep another
+ * The first that asks gets them. That matters only if a thread that asks in vain can keep another
  * from giving some back: a decrease that happens after an increase, of any CTA of the cluster.
  * Where no decrease does, all of them come under every schedule, and then the increases fit as they
  * do in this run.

@@ -49,8 +49,8 @@ bool grout_op__is_counted_loop(const grout_op *op);
 /* The loop that goes round until the op finds something else: a while in whose condition it stands;
  * 0: none. */
 grout_op_id grout_op__find_poll(const grout_module *module, grout_op_id op);
-/* The n of an op that lets so many groups stay in flight, as an operand or an attribute; 0: it has
- * none written. */
+/* The n of an op that lets this many groups stay in flight, as an operand or an attribute; 0: it
+ * has none written. */
 grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op);
 
 /* ---- where one op stands, seen from another ---- */

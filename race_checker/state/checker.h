@@ -210,7 +210,7 @@ grout_cta_state *grout_checker__begin_cta(grout_checker *checker, uint32_t cta);
 bool grout_checker__end_cta(grout_checker *checker, grout_cta_state *state);
 /* The state of a CTA that runs; NULL without memory, and if it has ended. */
 grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
-/* Makes slots until there are so many. False without memory. */
+/* Makes slots until there are this many. False without memory. */
 bool grout_memory__reserve_ctas(const grout_checker *checker, grout_memory *memory, uint32_t count);
 void grout_memory__free_ctas(grout_memory *memory);
 

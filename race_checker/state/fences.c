@@ -79,7 +79,7 @@ bool grout_fences__add(const grout_allocator *allocator, grout_fences *fences, u
     uint32_t place = 0;
     if (newest != NULL && newest->covered == fence->covered && newest->warp == fence->warp &&
         newest->kind == fence->kind) {
-        return true; /* whoever knows of this one knows of that one */
+        return true; /* what knows of this one knows of that one */
     }
     place = reserve_head(allocator, fences, actor) ? take_place(allocator, fences) : 0;
     if (!place) {

@@ -1,6 +1,6 @@
 /*
  * fences.h - the proxy fences that each actor has run itself. They are kept for --strict-fences
- * alone: the plain rule needs only what the clocks say is published, whoever did it.
+ * alone: the plain rule needs only what the clocks say is published, by any actor.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -34,7 +34,7 @@ typedef struct grout_fence {
     uint32_t older; /* the one before, plus 1; 0: there is none. In the free list: the next */
     /* facts, from here on */
     uint32_t covered; /* what the list's actor did up to this epoch of it came before the fence */
-    uint32_t epoch;   /* of the actor that ran it: whoever knows more of it knows of the fence */
+    uint32_t epoch;   /* of the actor that ran it: what knows more of it knows of the fence */
     uint8_t warp;     /* the actor that ran it: 0: the thread; else its warp, plus 1 */
     uint8_t kind;     /* grout_fence_kind */
     uint8_t reserved[2];

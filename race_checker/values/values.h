@@ -64,9 +64,10 @@ struct grout_values {
     GROUT_ARRAY(uint8_t) pool;
     GROUT_ARRAY(grout_write_pair) pairs;
     GROUT_ARRAY(uint8_t) scratch;
-    grout_place_of_rect met_at; /* where places.met is of, of so many left: pairs of an operation */
-    size_t met_of;              /* ask for one place again and again */
-    grout_lookup met_by_writer; /* of places.met: the newest of an actor's operation, plus 1 */
+    grout_place_of_rect
+        met_at;    /* where places.met is of, of this many left: pairs of an operation */
+    size_t met_of; /* ask for one place again and again */
+    grout_lookup met_by_writer;     /* of places.met: the newest of an actor's operation, plus 1 */
     GROUT_ARRAY(uint32_t) met_next; /* by the number in places.met: the next older one, plus 1 */
     uint64_t step;                  /* of the operation whose pairs these are */
 };

@@ -447,7 +447,7 @@ static void choose_listed(const grout_reporter *report) {
     }
 }
 
-/* "at K=64, K=256", at most so many, then how many there are. */
+/* "at K=64, K=256", at most this many, then how many there are. */
 static void print_item(const grout_reporter *report, grout_joined_item *item) {
     enum { SHOWN_MAX = 8 };
     const grout_joined *joined = report->joined;

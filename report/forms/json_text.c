@@ -128,7 +128,7 @@ static grout_json_list *find_list(const writer *it, const json_t *value) {
     return NULL;
 }
 
-/* Whether one of the lists stands in the value, no more than so many levels below it. */
+/* Whether one of the lists stands in the value, no more than this many levels below it. */
 static bool has_list(const writer *it, json_t *value, int levels) {
     const char *key;
     size_t index;

@@ -101,7 +101,8 @@ static bool check_code(grout_session *session, grout_place place, grout_span wor
     }
     return (grout_diag_get(code)->stage == GROUT_STAGE_RUN && code != GROUT_DIAG_STEP_LIMIT) ||
            grout_diags_add(session->diags, GROUT_DIAG_BAD_SUPPRESSION, place,
-                           "'%.*s' is no finding of a run: it cannot be silenced", size, word.data);
+                           "'%.*s' is not a finding of a run: it cannot be silenced", size,
+                           word.data);
 }
 
 /* ---- the kernel file ------------------------------------------------------------------------ */
@@ -129,7 +130,7 @@ static bool read_allow(grout_silencer *silencer, grout_session *session, const c
                         text.size == 0 ? "an allow comment without a reason"
                                        : "no code follows this allow comment");
         grout_diags_help(session->diags,
-                         "write '// allow: CODE why this is right here', behind the "
+                         "write '// allow: CODE why this is right here', at the end of the "
                          "line that the finding points to or above it");
         return false;
     }
@@ -251,7 +252,7 @@ static bool read_baseline(grout_silencer *silencer, grout_session *session, cons
                    add_identities(silencer, json_object_get(root, "silenced"), by.data);
     if (!is_report) {
         grout_diags_add(session->diags, GROUT_DIAG_BAD_SUPPRESSION, grout_nowhere,
-                        "'%s' is no report of 'grout check --format json'", path);
+                        "'%s' is not a report of 'grout check --format json'", path);
     } else if (!is_good) {
         (void)grout_diags_add_oom(session->diags);
     }

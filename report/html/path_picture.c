@@ -246,10 +246,11 @@ static void add_words(const picture *it) {
 
 static void add_caption(const picture *it, bool is_deadlock) {
     grout_markup__add(it->page->out, "<figcaption>%s</figcaption>\n",
-                      is_deadlock ? "Who waits for whom: solid lines lead to the thread that would "
-                                    "bring it, dashed ones to what nobody does."
-                                  : "Solid lines are orders that hold. The dashed one is missing: "
-                                    "without it, what it leads to may come too early.");
+                      is_deadlock
+                          ? "What each thread waits for: solid lines lead to the thread that would "
+                            "bring it, dashed ones to what nobody does."
+                          : "Solid lines are orders that hold. The dashed one is missing: "
+                            "without it, what it leads to may come too early.");
 }
 
 /* Whether an edge comes back to the last column, and so runs beside it. */
@@ -294,7 +295,7 @@ void grout_page__add_path(const grout_page *page, const json_t *finding, int num
                       "role=\"img\" aria-labelledby=\"path-%d path-words-%d\">\n"
                       "<title id=\"path-%d\">%s</title>\n",
                       number, number, number,
-                      is_deadlock ? "Who waits for whom" : "The order that is missing");
+                      is_deadlock ? "What each thread waits for" : "The order that is missing");
     add_words(&it);
     add_lanes(&it);
     json_array_foreach(it.edges, i, item) {

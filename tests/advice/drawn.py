@@ -27,7 +27,7 @@ from running import call, run
 
 WORLDS = ((1, 1, 1), (1, 1, 2), (1, 1, 2), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 1, 1), (2, 1, 1))
 CELLS, WIDTH = 4, 32
-SEEDS = 6  # on the machine for PTX
+SEEDS = 6  # on the PTX emulator
 MISSING = 77  # there is no NVRTC
 
 
@@ -216,7 +216,7 @@ def split(kernels):
 
 
 def run_ptx(grout, kernel, folder, seed):
-    """The outputs on the machine for PTX, or None: no NVRTC."""
+    """The outputs on the PTX emulator, or None: no NVRTC."""
     path = os.path.join(folder, "ptx.grout")
     with open(path, "w", encoding="utf-8") as file:
         file.write(kernel.make_text())
@@ -244,7 +244,7 @@ def judge(kernel, made, outcomes):
 
 
 def judge_ptx(grout, kernel, made, folder):
-    """The same on the machine for PTX. What differs there without the advice says nothing."""
+    """The same on the PTX emulator. What differs there without the advice says nothing."""
     wanted, found = ({run_ptx(grout, one, folder, seed) for seed in range(SEEDS)} for one in (kernel, made))
     if None in wanted:
         sys.exit(MISSING)

@@ -61,7 +61,7 @@ def is_conflict(x, y):
 
 def is_race_free_atomic(x, y, cluster):
     """Atomics that are morally strong: in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
-    is_same = x.proxy == y.proxy or x.place[0] == "barrier"  # whoever arrives, it is one object
+    is_same = x.proxy == y.proxy or x.place[0] == "barrier"  # it is one object for all that arrive
     return x.mode == "a" and y.mode == "a" and is_same and is_strong_pair(
         (x.scope, x.cta), (y.scope, y.cta), cluster)
 
@@ -87,7 +87,7 @@ def is_before(x, y):
 
 def is_performed_alike(x, y):
     """Same proxy, same thread block (PTX ISA, Proxy-preserved base causality order). What is done to SMEM is done in
-    the CTA that owns it, whoever started it."""
+    the CTA that owns it, whichever CTA started it."""
     return x.proxy == y.proxy and (x.proxy == "generic" or x.owner is not None or x.cta == y.cta)
 
 

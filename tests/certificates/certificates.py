@@ -52,7 +52,7 @@ FAMILIES = {"handovers": (draw_handovers, 34), "meetings": (draw_meetings, 28), 
             "cancels": (draw_cancels, 6), "tensors": (draw_tensors, 0), "pairs": (draw_pairs, 0),
             "rows": (draw_rows, 0), "relays": (draw_relays, 0), "ends": (draw_ends, 0),
             "names": (draw_names, 0)}
-# So many numbers, and which of them: the others draw what they have drawn without these families.
+# This many numbers, and which of them: the others draw what they have drawn without these families.
 OF_NUMBERS = {"tensors": (16, 0), "pairs": (32, 8), "rows": (32, 24), "relays": (16, 4), "ends": (16, 12),
               "names": (32, 2)}
 AS_DRAWN = ("cancels",)  # a wrong answer decides how often a loop goes round: no mistakes but their own

@@ -65,7 +65,7 @@ class Kernel:
         return [f"mbarrier_init {element}, {arrivals}" for element, arrivals in self.inits]
 
     def add_named(self, count=1):
-        """The first of so many named barriers."""
+        """The first of this many named barriers."""
         self.named += count
         return self.named - count
 

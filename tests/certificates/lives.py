@@ -91,7 +91,7 @@ def draw_tests(kernel):
 
 
 def draw_tickets(kernel):
-    """CTAs draw numbers; who draws a number does its part of the work, the same whoever it is."""
+    """CTAs draw numbers; the one that draws a number does its part of the work, the same for any CTA."""
     draw = kernel.draw
     workers, parts = draw.randint(2, 4), draw.randint(1, 6)
     kernel.launch = f"grid(g = {workers})"

@@ -151,7 +151,7 @@ def test_exit_codes(folder):
     run("check", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
     run("check", folder).expect(2, "", "it is a folder")
     run("check", kernel, "--max-memory", "10").expect(3, None, "[out-of-memory]")
-    # Whoever reads a kernel reads it within the limit, and writes within it what is made of it.
+    # Every reader of a kernel reads it within the limit, and writes within it what is made of it.
     long = write(f"{folder}/long.grout", KERNEL + "".join(f"// {i} a line of comment\n" for i in range(10000)))
     for words in (["check"], ["run"], ["emit"], ["emit", "--to", "host"], ["fmt"], ["fmt", "--check"]):
         run(*words, long, "--max-memory", "500K").expect(3, "", "take more than --max-memory, which is 512000 bytes")
@@ -302,8 +302,8 @@ def test_outputs(folder):
     # It takes a type, as --output does; the file that is written is the one in front of it.
     run("run", inout, "--inout", f"a={a}:{folder}/b.npy:f64").expect(0, "", f"wrote {folder}/b.npy\n")
     assert read(f"{folder}/b.npy").endswith(struct.pack("<6d", 1, 2, 3, 4, 5, 6)) and b"<f8" in read(f"{folder}/b.npy")
-    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:i32").expect(2, "", "--inout a: 'i32' is no float type")
-    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:f3").expect(2, "", "--inout a: 'f3' is no float type")
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:i32").expect(2, "", "--inout a: 'i32' is not a float type")
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:f3").expect(2, "", "--inout a: 'f3' is not a float type")
     run("run", inout, "--inout", f"a={a}:{a}:f64").expect(2, "", "would overwrite")
     run("run", inout, "--inout", f"a={a}").expect(2, "", "P=IN.npy:OUT.npy[:DTYPE]")
     two = write(f"{folder}/two.grout", KERNEL.replace("%c: out", "%d: out gmem f32[1], %c: out"))
@@ -750,7 +750,7 @@ def test_binaries(folder):
 
 
 def test_interleavings(folder):
-    """Several runs on the machine for PTX, each compared, the arguments as at first. Without NVRTC nothing."""
+    """Several runs on the PTX emulator, each compared, the arguments as at first. Without NVRTC nothing."""
     if "nvrtc: none" in run("doctor").out:
         return
     own = ("--device", "ptx", "--compare", "cpu")

@@ -83,7 +83,7 @@ def npy(path, *values):
 
 
 def run_bytes(*words, cwd=None, stdin=b"", columns=None):
-    """Exit code, stdout and stderr, which are one on a terminal of so many columns."""
+    """Exit code, stdout and stderr, which are one on a terminal of this many columns."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
     if columns is None:
         done = subprocess.run([verdicts.grout, *words], input=stdin, capture_output=True, env=environment, cwd=cwd,
@@ -108,7 +108,7 @@ def run_bytes(*words, cwd=None, stdin=b"", columns=None):
 
 
 def check_bytes(raw, where, commands=0):
-    """Text that steers nothing: no control but colours, UTF-8, no command of a workflow but so many annotations."""
+    """Text that steers nothing: no control but colours, UTF-8, no command of a workflow but this many annotations."""
     plain = re.sub(rb"\x1b\[[0-9;]*m", b"", raw)
     found = [hex(byte) for byte in plain if (byte < 32 and byte not in b"\n\t") or byte == 127]
     assert not found, f"{where}: {found} in {raw}"
@@ -203,7 +203,7 @@ def test_run_line_files(folder):
         expect(run_line(inside, f"--input x={name}"), 1,
                f"cannot read '{name}': the folder of the kernel file has no such file")
     for name in ("pipe.npy", "folder.npy"):
-        expect(run_line(inside, f"--input x={name}"), 1, f"cannot read '{name}': it is no regular file")
+        expect(run_line(inside, f"--input x={name}"), 1, f"cannot read '{name}': it is not a regular file")
     # Not what the line names, but where the file is: a kernel that is a link lies where it leads.
     write(f"{inside}/own.grout", f"// expect: clean\n// run: --input x=x.npy\n{COPY}")
     os.symlink("in/own.grout", f"{folder}/alias.grout")

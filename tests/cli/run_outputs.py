@@ -154,13 +154,13 @@ def test_cache_folder(folder):
         return run(["cache", *words], folder, **env)
     assert show(XDG_CACHE_HOME="here", HOME=folder).stdout.startswith(f"{folder}/.cache/grout: 0 files"), show
     done = show(XDG_CACHE_HOME="here", HOME=folder)
-    assert "XDG_CACHE_HOME, which is 'here', is no absolute path and is ignored" in done.stderr, done
-    assert "'here', is no absolute path" in " ".join(
+    assert "XDG_CACHE_HOME, which is 'here', is not an absolute path and is ignored" in done.stderr, done
+    assert "'here', is not an absolute path" in " ".join(
         run(["doctor"], folder, XDG_CACHE_HOME="here", HOME=folder).stdout.split())
     for env in ({}, {"HOME": ""}, {"HOME": "home"}, {"HOME": "home", "XDG_CACHE_HOME": "here"}):
         done = show(**env)
         assert done.returncode == 2 and "there is no place for a cache" in done.stderr, (env, done)
-        assert ("'home', is no absolute path" in done.stderr) == (env.get("HOME") == "home"), done
+        assert ("'home', is not an absolute path" in done.stderr) == (env.get("HOME") == "home"), done
     assert show(GROUT_CACHE="mine").stdout.startswith("mine: 0 files")  # a name of our own may be relative
     assert list_names(folder) == []
     os.mkdir(f"{folder}/real")
@@ -168,7 +168,7 @@ def test_cache_folder(folder):
     assert show("clear", GROUT_CACHE=f"{folder}/link").returncode == 0
     os.chmod(f"{folder}/real", 0o777)
     done = show("clear", GROUT_CACHE=f"{folder}/link")
-    assert done.returncode == 2 and "is no safe cache" in done.stderr, done
+    assert done.returncode == 2 and "is not a safe cache" in done.stderr, done
     write(f"{folder}/file", "")
     done = show(GROUT_CACHE=f"{folder}/file")
     assert done.returncode == 2 and "[file-unreadable]" in done.stderr, done

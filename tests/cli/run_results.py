@@ -183,7 +183,7 @@ def test_schedules(folder):
     # What is no schedule stays; the first file is written all the same.
     write(f"{folder}/k.2.schedule", "mine")
     done = run(*words, cwd=folder)
-    assert "the schedule would overwrite 'k.2.schedule', which is no schedule" in done.stdout + done.stderr, done
+    assert "the schedule would overwrite 'k.2.schedule', which is not a schedule" in done.stdout + done.stderr, done
     assert pathlib.Path(f"{folder}/k.2.schedule").read_text(encoding="utf-8") == "mine"
     assert "--replay k.schedule" in done.stdout and "--replay k.2.schedule" not in done.stdout, done.stdout
     # --save-schedule gives the name; the number goes before the extension.

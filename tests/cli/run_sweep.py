@@ -94,7 +94,7 @@ def test_findings(folder):
     done = expect(run("check", kernel, "--sweep", "STEPS=8,2", "-D", "SLOTS=8"), 0,
                   "  covered: 2 of 2 sizes; SLOTS=8 (-D); inputs %x: ints; fair schedule, lazy timing\n"
                   "  holds for every schedule and timing of these 2 launches with these inputs\n")
-    # At most so many are listed, and all count; what is silenced is counted.
+    # At most this many are listed, and all count; what is silenced is counted.
     expect(run("check", kernel, "--sweep", "STEPS=2,8", "--severity", "smem-race=off"), 0, "@k: clean, 1 silenced")
     lowered = run("check", kernel, "--sweep", "STEPS=2,8", "--severity", "smem-race=warning")
     assert "STEPS=8: warning; " in expect(lowered, 0, "@k: warning, 1 warning").stdout, lowered.stdout

@@ -103,7 +103,7 @@ kernel @k(%x: in gmem f32[STEPS, 128], %y: out gmem f32[STEPS, 128]) threads(wg 
     for %i in 0..STEPS {
       barrier_wait %full[%i % STAGES]
       store %y[%i], (load %s[%i % STAGES])
-      // For whoever loads this slot again.
+      // For what loads this slot again.
       if (lt %i, STEPS - STAGES) {
         commit_smem
         barrier_arrive %free[%i % STAGES]
@@ -384,7 +384,7 @@ def test_not_reached(folder):
     # A run that was cut short says nothing of what it did not reach: it does not know.
     done = expect(run("check", small, "--max-steps", "4"), 3)
     assert "not reached" not in done.stdout, done.stdout
-    # Barriers that are used once, a loop of so many turns, and a loop that asks for one phase.
+    # Barriers that are used once, a loop of this many turns, and a loop that asks for one phase.
     once = write(f"{folder}/once.grout", ONCE)
     assert "not reached" not in expect(run("check", once), 0, "@k: clean").stdout
 

@@ -28,7 +28,7 @@ class Elf:
         with open(path, "rb") as file:
             self.data = file.read()
         if self.data[:6] != b"\x7fELF\x02\x01":
-            raise ValueError(f"{path} is no ELF file of 64 bits")
+            raise ValueError(f"{path} is not an ELF file of 64 bits")
         self.type, self.machine = struct.unpack_from("<HH", self.data, 16)
         at, sections_at = struct.unpack_from("<QQ", self.data, 32)
         size, count, section_size, section_count = struct.unpack_from("<HHHH", self.data, 54)

@@ -102,7 +102,7 @@ def judge(grout, path, lines, objects, mutant):
 
 
 def sample(items, most):
-    """At most so many, evenly spread."""
+    """At most this many, evenly spread."""
     return items if len(items) <= most else [items[i * len(items) // most] for i in range(most)]
 
 

@@ -36,7 +36,7 @@ def read_results(path):
 
 
 def run_file(folder, file, mode, only, gpu="", jobs=1, part="0/1", known=()):
-    """Results by case of one file in one of the modes, in so many children at once. gpu: what devices say they are.
+    """Results by case of one file in one of the modes, in this many children at once. gpu: what devices say they are.
     part: K/N, of the cases each N-th from the K-th on. known: cases that are not run."""
     first, count = map(int, part.split("/"))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool, \

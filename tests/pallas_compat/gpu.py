@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--tests", help="the folder of JAX' tests")
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--gpu", choices=("h100", "b200"))
-    parser.add_argument("--jobs", type=int, default=1, help="so many children at once")
+    parser.add_argument("--jobs", type=int, default=1, help="this many children at once")
     parser.add_argument("--only", default="", help="a regular expression on the names of cases")
     parser.add_argument("--part", default="0/1", help="K/N: of the cases each N-th, from the K-th")
     parser.add_argument("--results", help="a .json file to keep results in")

@@ -1,4 +1,4 @@
-/* run_litmus.c - runs litmus programs on the machine for PTX in many orders and all timings. The
+/* run_litmus.c - runs litmus programs on the PTX emulator in many orders and all timings. The
  * verdict of each has to be the one that the program names, in every run: order facts do not depend
  * on luck. SPDX-License-Identifier: Apache-2.0
  *

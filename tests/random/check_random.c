@@ -289,7 +289,7 @@ typedef struct totals {
     cells_seen seen; /* of kernels that passed */
 } totals;
 
-/* Each draws kernels from seeds; after so many that pass, all cells of the owner have been drawn.
+/* Each draws kernels from seeds; after this many that pass, all cells of the owner have been drawn.
  */
 static const struct {
     const char *name;
@@ -319,7 +319,7 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
     return strcmp(kind, "forms") == 0 && draw_wgmma_form(seed, out);
 }
 
-/* Whose cells have to be complete after so many kernels; COUNT: those of none. */
+/* Whose cells have to be complete after this many kernels; COUNT: those of none. */
 static drawn_by get_owner(const char *kind, uint64_t passed) {
     for (size_t i = 0; i < KIND_COUNT; i++) {
         if (strcmp(kind, kinds[i].name) == 0 && passed >= kinds[i].enough) {

@@ -281,7 +281,7 @@ class Registers:
         self.source = text.finish(f"kernel @k(%y: out gmem i32[{self.threads}]) threads(wg = {self.threads})",
                                   ["scratch %b : barrier[2]"])
         code, codes, holds = check(grout, self.source, draw_schedule(self.draw))
-        if codes == {"register-budget"}:  # so many are never there
+        if codes == {"register-budget"}:  # this many are never there
             return code == 2 and bool(self.wanted), codes
         if holds and codes != self.wanted or not (holds or self.wanted or self.has_late_decrease()):
             return False, codes

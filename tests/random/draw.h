@@ -64,7 +64,7 @@ typedef struct draw_sums {
     uint32_t steps_max; /* what a mistake may make endless ends sooner; 0: as late as usual */
 } draw_sums;
 
-/* Threads of a CTA that hand slots to each other: barriers of both faces, TMA, cp.async, wgmma. */
+/* Threads of a CTA that hand slots to each other: barriers of both styles, TMA, cp.async, wgmma. */
 void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums);
 /* CTAs of a cluster: shared copies, cluster barriers, stores and loads in each other's SMEM. */
 void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums);

@@ -16,7 +16,7 @@ typedef struct cancels {
     bool is_explicit;
     bool is_copied;     /* tiles come by TMA */
     bool asks_late;     /* after the work on the tile */
-    bool asks_together; /* all CTAs of a cluster ask, on a barrier of the implicit face */
+    bool asks_together; /* all CTAs of a cluster ask, on a barrier of the implicit style */
 } cancels;
 
 /* Who shares the work on a tile: threads of a CTA, or CTAs of a cluster. */

@@ -388,7 +388,7 @@ static void draw_concatenate(table *t) {
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
-/* As reductions, with each end of what is left away. */
+/* As reductions, with each end of what is omitted. */
 static void draw_scan(table *t) {
     const grout_op_info *info = grout_op_get_info(t->now.opcode);
     const bool is_rounded = is_float(t->now.from) && t->now.opcode < GROUT_OP_CUMMAX;
@@ -447,7 +447,7 @@ static void draw_masked(table *t) {
     store(t, value, t->now.from, &t->shape);
 }
 
-/* Indices of a dimension of so many elements, all different along dimension along of their own
+/* Indices of a dimension of this many elements, all different along dimension along of their own
  * shape, or any. Returns their name. */
 static uint32_t draw_indices(table *t, const road_shape *shape, uint32_t along, uint32_t extent,
                              bool are_different) {

@@ -189,7 +189,7 @@ static void draw_layout_cast(values *v) {
     }
 }
 
-/* "ds(64, 64)", ":" or nothing special: a run of a dimension that keeps so many elements. */
+/* "ds(64, 64)", ":" or nothing special: a run of a dimension that keeps this many elements. */
 static void draw_run(values *v, uint32_t extent, uint32_t size, char *text, size_t text_size) {
     if (size == extent && draw_below(&v->d, 2) == 0) {
         (void)snprintf(text, text_size, ":");

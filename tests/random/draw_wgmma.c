@@ -21,7 +21,7 @@ typedef struct product {
     bool is_sparse;       /* k counts what a keeps: b has twice as many rows */
 } product;
 
-/* The operand use_acc: left away, constant, known to the run only. */
+/* The operand use_acc: omitted, constant, known to the run only. */
 static const char *const uses[] = {"", ", true", ", false", ", (gt %i, 0)", ", (eq %i, 0)"};
 enum { USE_COUNT = sizeof uses / sizeof uses[0] };
 

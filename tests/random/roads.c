@@ -17,7 +17,7 @@ static uint32_t get_packed(grout_dtype dtype) {
     return grout_dtype_get_info(dtype)->packed;
 }
 
-/* Elements that so many bytes hold. */
+/* Elements that this many bytes hold. */
 static uint32_t get_elements(grout_dtype dtype, uint32_t bytes) {
     return bytes * get_packed(dtype) / get_bytes(dtype);
 }
@@ -68,7 +68,8 @@ typedef struct span {
     uint32_t extent; /* of the array in which it lies */
 } span;
 
-/* Where a box of so many elements lies: in steps, inside the array or, if it may, past its ends. */
+/* Where a box of this many elements lies: in steps, inside the array or, if it may, past its ends.
+ */
 static span draw_span(draw *d, uint32_t size, uint32_t step, const reach *where) {
     span s = {(int32_t)(draw_below(d, 3) * step), 0};
     const uint32_t end = (uint32_t)s.start + size;
@@ -119,7 +120,7 @@ static bool is_power_of_two(uint32_t number) {
     return number > 1 && (number & (number - 1)) == 0;
 }
 
-/* How an array is held that threads use, or none but engines: so many elements of a row, from a
+/* How an array is held that threads use, or none but engines: this many elements of a row, from a
  * multiple of that on, stay together. */
 enum { ENGINES_ONLY = 0, ANY_ORDER = 1 };
 
@@ -349,7 +350,7 @@ static void draw_row_mask(draw *d, const road_shape *shape, bool is_along, picke
     (void)snprintf(texts->mask, sizeof texts->mask, "%%v%" PRIu32, value);
 }
 
-/* Indices of rows, or of a row for each element; of so many, with some that are outside where the
+/* Indices of rows, or of a row for each element; of this many, with some that are outside where the
  * mask is false. */
 static void draw_row_indices(draw *d, const road_shape *shape, bool is_along, uint32_t rows,
                              picked *texts) {

@@ -164,7 +164,7 @@ def compute_matmul_fp8(arrays, sizes):
 
 
 def compute_block_scaled(block):
-    """With a scale for so many elements along K: of 128 rows by 4 of them, 16 bytes of rows r, r + 32, .. follow each
+    """With a scale for this many elements along K: of 128 rows by 4 of them, 16 bytes of rows r, r + 32, .. follow each
     other."""
     def scale(values, scales, width):
         groups = width // block // 4

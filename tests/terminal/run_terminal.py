@@ -34,7 +34,7 @@ NARROW, WIDE = 80, 140
 
 
 def show(words, width, color, folder):
-    """What a terminal of so many columns shows, and the exit code."""
+    """What a terminal of this many columns shows, and the exit code."""
     pid, master = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))

@@ -307,7 +307,7 @@ class Kernel:
         head = f"{gives} = " if gives else ""
         stride = self.use(step)
         if not stride.isdigit():
-            raise Refused("a step that is no constant")
+            raise Refused("a step that is not a constant")
         self.line(f"{head}for {spelled(index)} in {self.use(low)}..{self.use(high)} step {stride}{carry} {{")
         self.values[index] = spelled(index)
         self.values.update({name: spelled(name) for _, name, _ in plain})

@@ -137,7 +137,7 @@ def look_at_answer(command, outcome):
         try:
             json.loads(outcome.out)
         except ValueError as error:
-            raise soak.Fault(f"the report is no JSON: {error}") from None
+            raise soak.Fault(f"the report is not JSON: {error}") from None
 
 
 def look_at_outputs(case, source):

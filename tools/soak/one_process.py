@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/cuda/bin/soak_one_process")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--calls", type=int, default=1000, metavar="N", help="so many of the calls of a round")
+    parser.add_argument("--calls", type=int, default=1000, metavar="N", help="this many of the calls of a round")
     parser.add_argument("-v", "--verbose", action="store_true", help="say what is measured")
     parser.add_argument("--python", help="a Python that has the package grout")
     options = parser.parse_args()

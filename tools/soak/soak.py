@@ -241,7 +241,7 @@ def make_parser(name, usage, count):
     parser.add_argument("--factor", type=float, default=1.0, metavar="X", help="a slow build may take X times as long")
     parser.add_argument("--sanitized", action="store_true",
                         help="sanitizers take memory of their own: do not look at it")
-    parser.add_argument("--faults", dest="faults_max", type=int, default=1, metavar="N", help="end after so many (1)")
+    parser.add_argument("--faults", dest="faults_max", type=int, default=1, metavar="N", help="end after this many (1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="say how far it is")
     parser.set_defaults(name=name)
     return parser

@@ -100,7 +100,7 @@ class Texts:
         return 0
 
     def is_small(self, count):
-        """Whether a file of so many is one that grout reads."""
+        """Whether a file of this many is one that grout reads."""
         if count > self.shape.last:
             return False
         self.get(count)

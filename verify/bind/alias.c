@@ -130,7 +130,7 @@ static bool check_cells(grout_binding *binding, grout_object_id id, grout_object
                               "%s is %s a pair of CTAs, and its alias is %s", name.chars,
                               other->is_collective ? "an array of" : "no array of",
                               object->is_collective ? "one" : "none");
-        grout_diags_help(binding->diags, "write 'collective' behind both types, or behind none");
+        grout_diags_help(binding->diags, "write 'collective' after both types, or after neither");
         return false;
     }
     return true;

@@ -268,7 +268,7 @@ static bool apply_operator(operation *op) {
     bool is_binary = op->expr->b != 0;
     if (op->a.bits_dtype != GROUT_DTYPE_NONE ||
         (is_binary && op->b.bits_dtype != GROUT_DTYPE_NONE)) {
-        return fail_type(op, "a literal that names its type is no number to calculate with");
+        return fail_type(op, "a literal that names its type is not a number to calculate with");
     }
     if (op->a.is_bool || (is_binary && op->b.is_bool)) {
         bool is_equality =

@@ -45,9 +45,8 @@ static bool report_shapes(grout_binding *binding, const grout_op *op, const grou
     for (int64_t first = 0; first <= last; first++) {
         if (can_stretch(from, to, first)) {
             grout_diags_help(binding->diags,
-                             "dim(%" PRId64 ") lets it stand for dimension %" PRId64
-                             " of the result%s",
-                             first, first, from->rank > 1 ? " and those behind it" : "");
+                             "dim(%" PRId64 ") maps it to dimension %" PRId64 " of the result%s",
+                             first, first, from->rank > 1 ? " and those after it" : "");
             break;
         }
     }

@@ -124,7 +124,7 @@ static bool check_part(grout_binding *binding, const grout_op *op, uint32_t rank
     if (op->operand_count != 2 + 2 * rank) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_COUNT, op->loc,
                               "'%s' of an array of %" PRIu32 " dimensions has %" PRIu32
-                              " operands behind it: it takes a start for each, then an extent for "
+                              " operands after it: it takes a start for each, then an extent for "
                               "each",
                               grout_infer__get_mnemonic(op), rank, op->operand_count - 2);
         grout_infer__help_operands(binding, op);

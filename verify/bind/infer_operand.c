@@ -116,10 +116,11 @@ static void report_bitcast(grout_binding *binding, const grout_view_problem *pro
     const grout_ref_step *step = problem->step;
     const char *dtype = grout_dtype_get_info((grout_dtype)step->dtype)->text;
     if (problem->fault == GROUT_VIEW_RECAST_SIZE) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, step->loc,
-                              "the innermost dimension of %s, which is %s, is no whole number of "
-                              "%s elements",
-                              name, grout_type__get_text(type).chars, dtype);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, step->loc,
+            "the innermost dimension of %s, which is %s, is not a whole number of "
+            "%s elements",
+            name, grout_type__get_text(type).chars, dtype);
         grout_diags_help(binding->diags,
                          "a bitcast changes the innermost dimension only, and its tile");
         return;
@@ -152,8 +153,7 @@ static void report_recast(grout_binding *binding, const grout_view_problem *prob
                               "'.%s' of a part of %s: leading dimensions may have been indexed, "
                               "and the others are whole and in their order",
                               view, name);
-        grout_diags_help(binding->diags, "write the slice or the transposition behind the %s",
-                         view);
+        grout_diags_help(binding->diags, "write the slice or the transposition after the %s", view);
     } else if (is_bitcast) {
         report_bitcast(binding, problem, name, type);
     } else {

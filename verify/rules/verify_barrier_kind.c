@@ -1,4 +1,4 @@
-/* verify_barrier_kind.c - which barriers an operation takes: of the Pallas face (barrier), of the
+/* verify_barrier_kind.c - which barriers an operation takes: of the Pallas style (barrier), of the
  * explicit one (mbarrier), cluster barriers, those of another CTA.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"

@@ -16,7 +16,7 @@ static bool check_name(grout_verifying *verifying, const grout_op *op, const cha
     const grout_loc_id loc = grout_module_get_operand(verifying->module, op, 0)->loc;
     if (!is_identifier(name)) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_EXTERN, loc,
-                                "'%.100s' is no name of a C function", name);
+                                "'%.100s' is not the name of a C function", name);
         grout_diags_help(verifying->diags, "letters, digits and '_', the first one no digit");
         return false;
     }

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 
 #define GRID_MAX INT32_MAX
-/* More threads of a CTA, or CTAs of a cluster, than whoever counts CUDA lanes may have written. */
+/* More threads of a CTA, or CTAs of a cluster, than the author may have written who counts CUDA
+ * lanes. */
 #define COUNTED_MAX 1024
 #define PARTS_MAX   6 /* objects that the budget's message lists */
 

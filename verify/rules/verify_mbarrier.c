@@ -1,4 +1,4 @@
-/* verify_mbarrier.c - the explicit face: counts, bytes, parities, and who initialises.
+/* verify_mbarrier.c - the explicit style: counts, bytes, parities, and who initialises.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 

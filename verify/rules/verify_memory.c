@@ -159,7 +159,7 @@ static void report_tile(index_check *check, grout_loc_id loc, uint32_t dim, cons
     grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                             "dimension %" PRIu32 " of %s is tiled by %" PRId64
                             ", and the %s of the "
-                            "slice, %" PRId64 ", is no multiple of it",
+                            "slice, %" PRId64 ", is not a multiple of it",
                             dim, get_name(check).chars, check->tiles[dim], what, value);
     grout_diags_help(check->verifying->diags, "slices of tiled dimensions take whole tiles");
 }

@@ -20,7 +20,7 @@ static void check_descriptor(grout_verifying *verifying, const grout_op *op,
         report(verifying, op, attr, "a descriptor fills with zeros or with NaN",
                grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE
                    ? "say it at each copy through the descriptor"
-                   : "leave it away, or take oob(zero)");
+                   : "omit it, or take oob(zero)");
     }
 }
 
@@ -31,17 +31,17 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, uint32_t 
     grout_view view;
     if (grout_row_plan__is_of(op) && attr->choice == GROUT_CHOICE_OOB_UNDEFINED) {
         report(verifying, op, attr, "rows outside the array are filled with zeros or with NaN",
-               "leave it away; oob(in_bounds) promises that there are none");
+               "omit it; oob(in_bounds) promises that there are none");
         return;
     }
     if (grout_im2col__is_mode_of(op) && attr->choice != GROUT_CHOICE_OOB_ZERO &&
         attr->choice != GROUT_CHOICE_OOB_NAN) {
-        report(verifying, op, attr, "im2col mode fills with zeros or with NaN", "leave it away");
+        report(verifying, op, attr, "im2col mode fills with zeros or with NaN", "omit it");
         return;
     }
     if (is_store && attr->choice != GROUT_CHOICE_OOB_IN_BOUNDS) {
         report(verifying, op, attr, "a store writes nothing outside the array",
-               "leave it away; oob(in_bounds) promises that the box lies inside");
+               "omit it; oob(in_bounds) promises that the box lies inside");
         return;
     }
     if (is_store ||

@@ -97,7 +97,7 @@ static void check_tmem(grout_verifying *verifying, grout_object_id id) {
             name.chars, object->is_collective ? "of a pair of CTAs" : "of one CTA",
             object->is_collective ? "of one" : "of a pair");
         grout_verify__note_object(verifying, first_id);
-        grout_diags_help(verifying->diags, "write 'collective' behind all of them, or none");
+        grout_diags_help(verifying->diags, "write 'collective' after all of them, or after none");
     }
 }
 
@@ -163,7 +163,7 @@ static void check_operands(grout_verifying *verifying, const grout_op *op, bool 
             grout_verify__get_name(verifying, &view).chars, is_of_pair ? "one" : "a pair");
         grout_verify__note_object(verifying, view.object);
         grout_diags_help(verifying->diags, "%s",
-                         is_of_pair ? "write 'collective' behind its type"
+                         is_of_pair ? "write 'collective' after its type"
                                     : "write collective_axis(..), or leave 'collective' out");
     }
 }

@@ -82,13 +82,13 @@ static bool check_contiguous(grout_verifying *verifying, const grout_op *op) {
                                 "contiguous(%" PRId64 ") says nothing here: no element has an "
                                 "index, or a bit of the mask, of its own",
                                 n);
-        grout_diags_help(verifying->diags, "leave it away");
+        grout_diags_help(verifying->diags, "omit it");
     } else if (type.rank > 0 && type.dims[type.rank - 1] % n == 0) {
         return true;
     } else {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
                                 "contiguous(%" PRId64 "): the innermost dimension of the "
-                                "destination, %s, is no multiple of it",
+                                "destination, %s, is not a multiple of it",
                                 n, grout_type__get_text(&type).chars);
         grout_diags_help(verifying->diags,
                          "promise less, or widen the destination and mask what is too much");

@@ -81,8 +81,8 @@ static bool read_placeholders(const reader *r, const char *text, const char *end
         }
         if (digits == 0 || number > r->operand_count) {
             grout_verifying__report(r->verifying, GROUT_DIAG_BAD_PTX, get_loc(r),
-                                    "'%.*s' is no operand: there are $0 to $%u", (int)digits + 1,
-                                    at, (unsigned)r->operand_count);
+                                    "'%.*s' is not an operand: there are $0 to $%u",
+                                    (int)digits + 1, at, (unsigned)r->operand_count);
             grout_diags_help(r->verifying->diags, "$0 is the result, $1 the first of the operands");
             return false;
         }
@@ -173,7 +173,7 @@ static bool check_statement(reader *r, const char *text, const char *end) {
     }
     if (!is_instruction(text, name)) {
         grout_verifying__report(r->verifying, GROUT_DIAG_BAD_PTX, get_loc(r),
-                                "'%.*s' is no instruction of inline PTX, which computes values "
+                                "'%.*s' is not an instruction of inline PTX, which computes values "
                                 "only",
                                 (int)(name > 0 ? name : strcspn(text, " ;")), text);
         grout_diags_help(r->verifying->diags,

@@ -51,10 +51,11 @@ const char *grout_verify__get_remedy(const grout_op *op, grout_remedy situation)
     return line == NULL ? defaults[situation] : line;
 }
 
-/* ---- the other face -------------------------------------------------------------------------- */
+/* ---- the other style --------------------------------------------------------------------------
+ */
 
-/* Whether the other op does the same to the object of the other face. An op that takes a number (k)
- * is like none. */
+/* Whether the other op does the same to the object of the other style. An op that takes a number
+ * (k) is like none. */
 static bool is_alike(grout_opcode op, grout_opcode other) {
     const grout_sync_info *sync = grout_op_get_sync(op), *theirs = grout_op_get_sync(other);
     return theirs != NULL && theirs->object != sync->object &&
@@ -66,7 +67,7 @@ static bool is_alike(grout_opcode op, grout_opcode other) {
            grout_op_find_letter(other, 'k') == UINT32_MAX;
 }
 
-/* barrier_wait and mbarrier_wait: ops of the two faces are named for them (check_sync.c). */
+/* barrier_wait and mbarrier_wait: ops of the two styles are named for them (check_sync.c). */
 static bool is_namesake(grout_opcode op, grout_opcode other) {
     const char *name = strstr(grout_op_get_info(op)->text, "barrier_");
     const char *theirs = strstr(grout_op_get_info(other)->text, "barrier_");

@@ -32,7 +32,7 @@ static void report_missing_collective(grout_verifying *verifying, const grout_op
         grout_verifying__report(verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
                                 "this scope makes a cluster barrier, which the other CTAs of the "
                                 "cluster arrive on: they have to enter it with this one");
-        grout_diags_help(verifying->diags, "write 'collective' behind the objects, or make the "
+        grout_diags_help(verifying->diags, "write 'collective' after the objects, or make the "
                                            "barrier by scratch");
         return;
     }
@@ -40,7 +40,7 @@ static void report_missing_collective(grout_verifying *verifying, const grout_op
                             "this scope makes %s in a CTA of %" PRIu32
                             " threads, and each of them would use the same bytes",
                             objects.in_cta != NULL ? objects.in_cta : "semaphores", threads);
-    grout_diags_help(verifying->diags, "write 'collective' behind the objects: all threads "
+    grout_diags_help(verifying->diags, "write 'collective' after the objects: all threads "
                                        "enter together and share them");
 }
 

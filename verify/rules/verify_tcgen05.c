@@ -212,7 +212,7 @@ static void check_barrier(grout_verifying *verifying, const grout_op *op) {
                             grout_verify__get_name(verifying, &view).chars);
     grout_verify__note_object(verifying, view.object);
     grout_diags_help(verifying->diags, "%s",
-                     is_commit ? "write 'orders_tensor_core' behind the barrier"
+                     is_commit ? "write 'orders_tensor_core' after the barrier"
                                : "use two barriers: one without 'orders_tensor_core' for this, "
                                  "and one with it for the tensor core");
 }

@@ -29,7 +29,7 @@ static void report(grout_verifying *verifying, const grout_op *warp_map, grout_l
                             "'%s' cannot stand in a warp_map: %s", text, reason);
     grout_diags_note(verifying->diags, grout_module_get_place(verifying->module, warp_map->loc),
                      "the warp_map");
-    grout_diags_help(verifying->diags, "move it before or behind the warp_map");
+    grout_diags_help(verifying->diags, "move it before or after the warp_map");
 }
 
 /* The first operand or result that is an array, or a reference to more than one element that a load
@@ -101,10 +101,11 @@ static void check_partition(grout_verifying *verifying, const grout_op *op, uint
         grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION, op->loc,
                                 "'%s' cannot stand in a partition of %" PRIu32 " warp%s: %s", text,
                                 warps, plural, reason);
-        help_partition(verifying, forks_warps(op)
-                                      ? "write what one warp does without it, or give the "
-                                        "partition 4 warps"
-                                      : "give the partition 4 warps, or leave it to one that has");
+        help_partition(verifying,
+                       forks_warps(op)
+                           ? "write what one warp does without this operation, or give the "
+                             "partition 4 warps"
+                           : "give the partition 4 warps, or leave it to one that has");
     } else if (is_spelt_layout(op)) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_REGION,
                                 grout_module_get_operand(verifying->module, op, 1)->loc,

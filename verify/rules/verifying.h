@@ -110,7 +110,7 @@ typedef enum grout_remedy {
 /* What to write instead of an op in a situation. */
 const char *grout_verify__get_remedy(const grout_op *op, grout_remedy situation);
 /* The same in the situation OTHER_FACE, of an op on BARRIER or MBARRIER: without a line, the op of
- * the other face that is most like it. */
+ * the other style that is most like it. */
 void grout_verify__add_other_face(const grout_op *op, grout_text *out);
 
 /* Whether all threads of the CTA meet in the op. */

@@ -35,7 +35,7 @@ def _check_code(where: str, code: str) -> None:
     if number == lib.GROUT_DIAG_NONE:
         raise GroutError(f"{where}: error: there is no code '{code}' [bad-suppression]")
     if not is_finding(number):
-        raise GroutError(f"{where}: error: '{code}' is no finding of a run: it cannot be silenced [bad-suppression]")
+        raise GroutError(f"{where}: error: '{code}' is not a finding of a run: it cannot be silenced [bad-suppression]")
 
 
 def _read_rule(where: str, comment: str) -> list[tuple[str, str]]:

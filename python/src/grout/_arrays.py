@@ -104,7 +104,7 @@ def view_of(value: typing.Any) -> View:
             return _of_numpy(numpy.from_dlpack(value))
         except (BufferError, RuntimeError, TypeError) as error:
             raise ArgumentError(f"its DLPack is none that NumPy takes: {error}") from error
-    raise ArgumentError(f"a {type(value).__name__} is no array: take numpy.asarray(.., dtype)")
+    raise ArgumentError(f"a {type(value).__name__} is not an array: take numpy.asarray(.., dtype)")
 
 
 def numpy_dtype(dtype: str) -> numpy.dtype[typing.Any]:
@@ -148,7 +148,7 @@ def scalar_bytes(value: typing.Any, dtype: str) -> bytes:
         out = ffi.new("char[16]")
         lib.grout_element_from_double(dtype_number(dtype), float(value), out)
         return ffi.buffer(out, info.bytes)[:]
-    raise ArgumentError(f"a {type(value).__name__} is no {dtype}")
+    raise ArgumentError(f"a {type(value).__name__} is not of type {dtype}")
 
 
 def _integer_bytes(value: int, info: typing.Any, dtype: str) -> bytes:

@@ -76,7 +76,7 @@ def device_view(value: typing.Any, stream: int = 0) -> tuple[_arrays.View, int |
         return _of_dlpack(value, stream)
     if hasattr(value, "__cuda_array_interface__"):
         return _of_interface(value), None
-    raise ArgumentError(f"a {type(value).__name__} is no array of a GPU")
+    raise ArgumentError(f"a {type(value).__name__} is not an array of a GPU")
 
 
 # ---- the library of NVRTC, the cache --------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def _stream_pointer(stream: typing.Any) -> int:
             return int(getattr(stream, name))
     if hasattr(stream, "__cuda_stream__"):
         return int(stream.__cuda_stream__()[1])
-    raise TypeError(f"stream: a {type(stream).__name__} is no stream of CUDA")
+    raise TypeError(f"stream: a {type(stream).__name__} is not a stream of CUDA")
 
 
 def _kind_of_tensor(tensor: typing.Any) -> tuple[typing.Any, ...]:

@@ -141,7 +141,7 @@ def _check_types(param: Param, shape: tuple[int, ...],
 def _view(kernel: Kernel, param: Param, value: typing.Any) -> _arrays.View:
     """What a value is, as far as it is known while it is traced."""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        raise ArgumentError(f"@{kernel.name}, {param}: a {type(value).__name__} is no array of JAX")
+        raise ArgumentError(f"@{kernel.name}, {param}: a {type(value).__name__} is not an array of JAX")
     dtype = numpy.dtype(value.dtype)
     shape = tuple(value.shape)
     if not all(isinstance(size, int) for size in shape):

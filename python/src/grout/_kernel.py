@@ -309,10 +309,10 @@ class Kernel:
             refuse(f"the strides are {view.strides} bytes; the kernel takes row-major arrays without gaps: take "
                    "numpy.ascontiguousarray(..) or .contiguous()")
         if view.address % max(view.itemsize, 1) != 0:
-            refuse(f"the elements begin at an address that is no multiple of {view.itemsize}: take .copy()")
+            refuse(f"the elements begin at an address that is not a multiple of {view.itemsize}: take .copy()")
         if is_written and view.is_read_only:
             refuse(f"the kernel writes it, and this {type(view.owner).__name__} is read-only (arrays of JAX are; a "
-                   "tensor that requires grad is): leave it away to get a new array, or pass a copy")
+                   "tensor that requires grad is): omit it to get a new array, or pass a copy")
 
     def _check_memory(self, bound: Bound, views: dict[str, _arrays.View], options: Options,
                       copies_outputs: bool) -> None:
@@ -757,7 +757,7 @@ def _explain_shape(param: Param, shape: typing.Sequence[int], given: typing.Sequ
 
 def _make_const(name: str, value: typing.Any) -> int | float:
     if isinstance(value, bool) or not (hasattr(value, "__index__") or isinstance(value, (float, numpy.floating))):
-        raise TypeError(f"const {name}: a {type(value).__name__} is no number")
+        raise TypeError(f"const {name}: a {type(value).__name__} is not a number")
     if not hasattr(value, "__index__"):
         return float(value)
     number = value.__index__()

@@ -120,7 +120,7 @@ class Device:
                             self.manifest["dynamic_smem_bytes"], options.seed, options.timing, options.max_steps,
                             find_races, clock.get_left(f"@{entry.name}"), options.progress)
         for warning in launch.run(module, entry.name, self.memory, data).warnings:
-            warnings.warn(str(warning), RuntimeWarning, stacklevel=4)  # of whoever calls kernel.run
+            warnings.warn(str(warning), RuntimeWarning, stacklevel=4)  # of the caller of kernel.run
 
     def read_back(self) -> None:
         for array in self.manifest["arrays"]:

@@ -37,7 +37,7 @@ def read_levels(severity: typing.Mapping[str, str] | None, option: str = "severi
             near = difflib.get_close_matches(str(code), _list_findings(), 1)
             raise ValueError(f"{option}: there is no code '{code}'" + (f": did you mean '{near[0]}'?" if near else ""))
         if not is_finding(number):
-            raise ValueError(f"{option}: '{code}' is no finding of a run: its severity stays as it is")
+            raise ValueError(f"{option}: '{code}' is not a finding of a run: its severity stays as it is")
         if level not in LEVELS:
             raise ValueError(f"{option}: '{code}' can be 'error' or 'warning', not '{level}'; a comment "
                              f"'# allow: {code} reason' silences a finding at its line")

@@ -118,7 +118,7 @@ class Memory:
         """Where a copy of bytes of this process lies. dtype: of an input that may be another one in a second run."""
         self._used += lib.grout_ptx_memory_get_cost(size)
         if 0 < self._max < self._used:
-            raise MemoryError(f"grout: the arrays take {self._used} bytes on the machine for PTX, two for each of "
+            raise MemoryError(f"grout: the arrays take {self._used} bytes on the PTX emulator, two for each of "
                               f"theirs, and max_memory is {self._max}")
         found = lib.grout_ptx_memory_add(self._memory, ffi.cast("void *", address), size)
         if found == 0:
@@ -165,7 +165,7 @@ class _Arguments:
         return self._places[key]
 
     def make_bytes(self, name: str, value: typing.Any, size: int) -> bytes:
-        """One parameter of so many bytes."""
+        """One parameter of this many bytes."""
         if isinstance(value, TensorMap):
             data = value.encode(self.add_array(name, value.array))
         elif isinstance(value, (bytes, bytearray)):

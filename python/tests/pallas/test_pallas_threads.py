@@ -267,7 +267,7 @@ def test_async_stores_of_scalars_and_along_other_axes_are_refused():
         plgpu.barrier_wait(full)
         out[...] = room[...]
 
-    for scalar, why in (True, "a scalar"), (False, "cluster_dim='d' is no axis of the cluster"):  # noqa: B007  (body reads it)
+    for scalar, why in (True, "a scalar"), (False, "cluster_dim='d' is not an axis of the cluster"):  # noqa: B007  (body reads it)
         f = kernel(body, S((128,), F32), scratch_types=[SMEM((128,), F32), Barrier()], **PAIR)
         with pytest.raises(grout.pallas.UnsupportedError, match=why) as caught:
             grout.pallas.check(f)(count(128))

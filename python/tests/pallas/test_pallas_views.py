@@ -97,7 +97,7 @@ def test_views_of_shared_memory(number):
 
 
 def draw_dims(rng, size):
-    """Dimensions of so many elements."""
+    """Dimensions of this many elements."""
     dims = []
     while size > 1 and len(dims) < 4:
         dims.append(rng.choice([number for number in (1, 2, 3, 4, 6, 8, 16, 64) if size % number == 0]))

@@ -198,7 +198,7 @@ def test_a_commit_that_is_there_is_not_written_again():
     report = check(function, *arrays)
     finding = find(report, "accumulator-in-flight")
     assert finding.repair == f"insert 'plgpu.barrier_wait(mma)' before line {line_with('UNSEEN')}"
-    assert "comes behind it, and no wait for that lies between the two" in finding.missing_edge
+    assert "comes after it, and no wait for that lies between the two" in finding.missing_edge
     assert find(report, "barrier-unobserved-phase").repair.endswith("add 'plgpu.barrier_wait(mma)' for phase 0")
     function, arrays = load_under_mma(True)
     assert check(function, *arrays).verdict == "clean"

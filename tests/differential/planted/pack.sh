@@ -4,7 +4,7 @@
 # (cmake --preset cuda && cmake --build build/cuda --target grout_planted): the program, the kernels, the lists of fields
 # and planted.py. On a machine with a GPU, NVRTC and Python:
 #     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS [RESULTS]
-# (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the machine for PTX says.
+# (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the PTX emulator says.
 set -eu
 cd "$(dirname "$0")/../../.."
 folder=build/gpu-faults

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/planted_faults.md from what planted.py has found: on the machine for PTX, and on a GPU.
+"""Writes docs/planted_faults.md from what planted.py has found: on the PTX emulator, and on a GPU.
 
 usage: page.py PTX.tsv GPU.tsv DEVICE DATE > docs/planted_faults.md
 """
@@ -23,8 +23,8 @@ headers are fields as well: the list has the text that stands there, and the one
     python3 tests/differential/planted/planted.py --grout build/cuda/bin/grout-planted --only add_tma
 
 [`planted.py`](../tests/differential/planted/planted.py) plants each field in each kernel of
-[`kernels.txt`](../tests/differential/planted/kernels.txt) that has it, and runs it on the machine for PTX ([ptx.md](ptx.md)), which has its own reading of the
-ISA, and looks for races. A fault is noticed if the machine (or NVRTC, or the check of a tensor map) refuses it, if two accesses race, if it faults or hangs, or if an array differs from the interpreter's.
+[`kernels.txt`](../tests/differential/planted/kernels.txt) that has it, and runs it on the PTX emulator ([ptx.md](ptx.md)), which has its own reading of the
+ISA, and looks for races. A fault is noticed if the emulator (or NVRTC, or the check of a tensor map) refuses it, if two accesses race, if it faults or hangs, or if an array differs from the interpreter's.
 What nobody notices has a line in [`unnoticed.txt`](../tests/differential/planted/unnoticed.txt) that says why it cannot matter there; the test fails if a
 fault is unnoticed without such a line, if a line covers nothing, and if no kernel has a field. `planted/part` is a kernel of them for each
 change, `planted/all` is slow.
@@ -37,8 +37,8 @@ instruction. What remains are registers of values, and what a kernel computes.
 This page is written by [`page.py`](../tests/differential/planted/page.py).
 """
 
-GPU_WORDS = """What the machine notices and the GPU does not is of two sorts. Most are races: a scope that is too narrow, a fence, barrier or group that is not there, an mbarrier whose
-init is not awaited, a wait for too few. The machine says so whatever came first, and the GPU won them that time. The others are what the ISA forbids, and the GPU does anyway: a mask that leaves out a lane, a wgmma
+GPU_WORDS = """The emulator catches two kinds of fault that the GPU run did not. Most are races: a scope that is too narrow, a fence, barrier or group that is not there, an mbarrier whose
+init is not awaited, a wait for too few. The emulator reports them whichever access came first; on the GPU they happened not to bite. The others are what the ISA forbids, and the GPU does anyway: a mask that leaves out a lane, a wgmma
 without a fence before, `bar.sync 16`, two arrivals at the barrier of the cluster without a wait between, a run that is longer than its array.
 
 Left out are faults that could read or write outside of the arrays: `MAP.START`, `MAP.TYPE`, `MAP.EXTENT`, `COPY.START`, and of `MAP.DIM_n`,
@@ -72,7 +72,7 @@ def print_reasons():
     groups = collections.defaultdict(list)
     for (fault, _), reason in planted.read_reasons(planted.HERE).items():
         groups[reason].append(fault)
-    print("\n## Unnoticed\n\nThe kernels are in unnoticed.txt.\n\n| faults | in so many kernels | why |\n|---|---|---|")
+    print("\n## Unnoticed\n\nThe kernels are in unnoticed.txt.\n\n| faults | in this many kernels | why |\n|---|---|---|")
     for reason, faults in groups.items():
         names = ", ".join(f"`{fault}`" for fault in sorted(set(faults)))
         print(f"| {names} | {len(faults)} | {reason} |")

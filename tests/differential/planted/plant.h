@@ -34,7 +34,7 @@ int64_t plant_number(uint32_t field, int64_t value);
  * of an ELEMENT. */
 const char *plant_get_start(uint32_t field);
 const char *plant_get_end(uint32_t field);
-/* What an address of elements of so many bytes gets: 0, or one of them. */
+/* What an address of elements of this many bytes gets: 0, or one of them. */
 int64_t plant_get_step(uint32_t field, int64_t bytes);
 void plant_launch(struct grout_gpu_plan *plan);
 /* The field that stands as text, from there on. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants a fault in each field of fields.def and of gpu_backend/plan/bits.def, in each kernel of kernels.txt that has
-the field, and asks whether the machine for PTX notices: by a race, a fault, a hang, code that nobody takes, or another
+the field, and asks whether the PTX emulator notices: by a race, a fault, a hang, code that nobody takes, or another
 result than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
 usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
@@ -35,7 +35,7 @@ SECONDS = 120
 GPU_SECONDS = 20
 ORDERS = [("lazy", 0), ("random", 1), ("eager", 2), ("random", 4), ("lazy", 3), ("lazy", 8)]
 VARIANTS = 12  # NVRTC makes one code or another of some kernels, by where its memory lies
-STEPS, LEAST_STEPS = 200, 5_000_000  # a kernel without a fault takes so many times fewer instructions
+STEPS, LEAST_STEPS = 200, 5_000_000  # a kernel without a fault takes this many times fewer instructions
 # On a GPU they could write outside of the arrays: where an array is, how much larger, how much farther its rows are
 # apart, where a run goes and how much more it has, how many more CTAs there are; what lanes load and store. An element
 # stride of 0 counts as 1 in a launch of ours.
@@ -247,7 +247,7 @@ def check(results, reasons):
         elif key in reasons:
             wrong.append(f"{fault} {kernel}: unnoticed.txt has it, but the verdict is '{verdict}'")
         if verdict in ("crash", "other"):
-            wrong.append(f"{fault} {kernel}: '{verdict}' is no verdict")
+            wrong.append(f"{fault} {kernel}: '{verdict}' is not a verdict")
     return wrong, used
 
 
@@ -259,7 +259,7 @@ def main():
     parser.add_argument("--part", default="0/1", help="of N parts of the kernels, the one of number K")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results")
-    parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after so many")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after this many")
     parser.add_argument("--but", help="leave out what this file of results has")
     parser.add_argument("--root", default=ROOT)
     parser.add_argument("--folder", default=HERE)

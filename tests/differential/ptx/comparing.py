@@ -1,4 +1,4 @@
-"""A kernel on the machine for PTX beside the interpreter: one case, what becomes of it, and a tally of many.
+"""A kernel on the PTX emulator beside the interpreter: one case, what becomes of it, and a tally of many.
 
 SPDX-License-Identifier: Apache-2.0
 """

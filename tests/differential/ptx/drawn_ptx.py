@@ -6,9 +6,9 @@ usage: drawn_ptx.py --grout PATH --random CHECK_RANDOM --synchronised CHECK_SYNC
                     [--first 1] [--count 2000] [--interleavings 20] [--check] [--jobs 1] [--state FILE] [--keep FOLDER]
                     [--list]
 
-Of each architecture so many kernels that are right by construction, by their numbers alone: of check_synchronised and
-check_random, and of tests/certificates. Each is compiled once and runs in so many interleavings, and each of these has
-to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that differ.
+Of each architecture this many kernels that are right by construction, by their numbers alone: of check_synchronised and
+check_random, and of tests/certificates. Each is compiled once and runs in this many interleavings, and each of these
+has to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that differ.
 """
 import argparse
 import glob
@@ -48,8 +48,8 @@ NOTHING = Result(LEFT_OUT, "its number draws nothing that is right", "")
 
 
 def spread(archs, first, count):
-    """(arch, source, kind, first number, count) of batches that hold so many kernels of each architecture, the kinds in
-    turn."""
+    """(arch, source, kind, first number, count) of batches that hold this many kernels of each architecture, the kinds
+    in turn."""
     batches = []
     for arch in archs:
         for source, kind, share in KINDS[arch]:

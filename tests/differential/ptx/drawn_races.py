@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The races that the machine for PTX finds in drawn kernels with mistakes, held against the findings of the checker, as
+"""The races that the PTX emulator finds in drawn kernels with mistakes, held against the findings of the checker, as
 races.py does for the tree. Needs NVRTC: 77 without it.
 
 usage: drawn_races.py --grout PATH --synchronised CHECK_SYNCHRONISED [--only WORD] [--first 1] [--count 100]
                       [--interleavings 4] [--jobs 1] [--state FILE] [--keep FOLDER] [--list]
 
-Of each kind so many numbers: of check_synchronised, kernels with one operation dropped, moved or changed; of
+Of each kind this many numbers: of check_synchronised, kernels with one operation dropped, moved or changed; of
 tests/certificates, kernels of all families, with mistakes and without. --keep FOLDER keeps the kernels that differ.
 """
 import argparse

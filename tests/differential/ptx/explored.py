@@ -6,7 +6,7 @@ usage: explored.py --grout PATH [--first 1] [--count 100] [--interleavings 12] [
                    [--list]
 
 Kernels of tests/certificates/outcomes.py: chance decides their outcome, a small number, and an exploration reports each
-outcome that it has seen. Each kernel is explored, and checked without --explore; then its PTX runs in so many
+outcome that it has seen. Each kernel is explored, and checked without --explore; then its PTX runs in this many
 interleavings, whose seeds and timings differ. Where a verdict is said to hold for every schedule, each outcome of the
 PTX is one of those reported; it hangs only where a deadlock is, and races only where there is a fault of order. The
 closing lines say how many of the explored outcomes the PTX has reached: it need not reach all.

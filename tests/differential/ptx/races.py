@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The races that the machine for PTX finds, held against the findings of the checker, for every kernel of the tree.
+"""The races that the PTX emulator finds, held against the findings of the checker, for every kernel of the tree.
 Needs
 NVRTC: 77 without it.
 

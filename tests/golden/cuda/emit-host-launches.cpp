@@ -99,7 +99,7 @@ struct Map {
     uint32_t box[5];
     CUtensorMapSwizzle swizzle;
     CUtensorMapFloatOOBfill oob_fill;
-    // In im2col mode, of so many spatial dimensions; box is channels and pixels then.
+    // In im2col mode, the number of spatial dimensions; box is channels and pixels then.
     uint32_t spatial_count;
     int lower[3], upper[3];
     uint32_t steps[5];

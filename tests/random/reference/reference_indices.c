@@ -80,7 +80,7 @@ typedef struct numbers {
     num constant;
 } numbers;
 
-/* Fills it; an operand that is left away has no numbers. */
+/* Fills it; an operand that is omitted has no numbers. */
 static void get_numbers(reference *ref, const grout_op *op, uint32_t k, numbers *it) {
     it->count = 0;
     if (k < op->operand_count) {

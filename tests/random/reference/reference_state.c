@@ -100,7 +100,7 @@ int64_t reference__get_integer(reference *ref, const grout_operand *operand) {
 box reference__get_box(reference *ref, const grout_operand *operand) {
     box result = {.count = 1};
     if (!grout_module_get_view(ref->module, operand, &result.view)) {
-        ref->why = "an operand that is no reference";
+        ref->why = "an operand that is not a reference";
         return result;
     }
     result.array = reference__get_array(ref, result.view.object);

@@ -356,7 +356,7 @@ static void draw_mixing(tensors *t) {
 /* What a pair cannot have: the one CTA multiplies, and both take the sums. */
 static void restrict_to_pairs(tensors *t) {
     draw *d = &t->d;
-    /* copies that both issue arrive on barriers of the implicit face alone */
+    /* copies that both issue arrive on barriers of the implicit style alone */
     t->filling = t->is_explicit ? FILLING_OWN : (filling)draw_below(d, 3);
     t->telling = (telling)draw_below(d, 3);
     t->is_shared = (t->is_explicit && !t->is_plain && !t->has_carrier) || draw_below(d, 2);

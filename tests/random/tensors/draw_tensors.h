@@ -52,8 +52,8 @@ typedef struct tensors {
     bool is_pair;
     filling filling;
     telling telling;
-    bool
-        is_shared; /* barriers of the explicit face are the pair's; else named ones of the leader */
+    bool is_shared; /* barriers of the explicit style are the pair's; else named ones of the leader
+                     */
     uint32_t issuer, carrier, user, threads; /* the first thread of each role; in all */
 } tensors;
 
@@ -73,7 +73,7 @@ uint32_t draw_tensors_get_k(const tensors *t);
 uint32_t draw_tensors_get_weight(const tensors *t, uint32_t step);
 /* Steps of a CTA, each with a slot of SMEM. */
 uint32_t draw_tensors_get_total(const tensors *t);
-/* commit_smem, or what the explicit face has for it. */
+/* commit_smem, or what the explicit style has for it. */
 void draw_tensors_add_commit_smem(tensors *t);
 /* What one of the kernel's threads does. */
 void draw_tensors_add_thread(tensors *t, uint32_t thread);

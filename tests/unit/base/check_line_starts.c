@@ -41,7 +41,8 @@ START_TEST(lines_are_found) {
 }
 END_TEST
 
-/* The n-th line of so many is n % 7 bytes long: across the marks, against a walk from the start. */
+/* The n-th line of this many is n % 7 bytes long: across the marks, against a walk from the start.
+ */
 START_TEST(long_texts_are_as_short_ones) {
     const size_t most = GROUT_MARKED_LINES; /* between two marks */
     const size_t counts[] = {most - 1, most, most + 1, 2 * most, 1000};

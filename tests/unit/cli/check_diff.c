@@ -51,7 +51,7 @@ static void apply(const char *before, const char *diff, grout_text *out) {
     grout_text_add(out, "%s", before);
 }
 
-/* count lines of so many words; one in so many is changed, taken out or put in. */
+/* count lines of this many words; one in this many is changed, taken out or put in. */
 typedef struct texts {
     uint32_t count, words, each;
 } texts;

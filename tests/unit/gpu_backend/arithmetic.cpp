@@ -3,7 +3,7 @@
  * test. What ops.def or num.h uses and CUDA does not have is an error here, without CUDA.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Inline PTX is left out: tests/ops runs it, on the machine for PTX. An overload that is missing
+ * Inline PTX is left out: tests/ops runs it, on the PTX emulator. An overload that is missing
  * would let an argument be converted, so the result's type is looked at too.
  */
 #include "cuda_words.h"

@@ -9,7 +9,7 @@
 
 enum { COLUMNS_MAX = 70, WARPS = 4, WARP_LANES = 32 };
 
-/* A column of an array with rows of so many words, through registers. */
+/* A column of an array with rows of this many words, through registers. */
 static const char text[] = "const C = %d\n"
                            "kernel @k(%%x: in gmem f32[128], %%y: out gmem f32[128]) {\n"
                            "  scratch %%s : smem f32[128, C]\n"

@@ -79,12 +79,12 @@ static const text_case text_cases[] = {
     {"a store after a load of the same bytes does",
      "kernel @k() {\n  scratch %s : smem f32[2, 128]\n  store %s[1], (load %s[0])\n}\n",
      "grout_thread_barrier(thread); // all lanes are done with the bytes", NULL},
-    {"where copies arrive, an arrival stands for all lanes",
+    {"where copies arrive, an arrival counts for all lanes",
      "kernel @k(%x: in gmem f32[128]) {\n  scratch %s : smem f32[2, 128]\n"
      "  scratch %b : barrier[1] arrivals(2)\n  store %s[0], (broadcast 1.0 : f32[128])\n"
      "  barrier_arrive %b[0]\n  copy_gmem_to_smem %x, %s[1], %b[0]\n  barrier_wait %b[0]\n"
      "  store %s, (broadcast 1.0 : f32[2, 128])\n}\n",
-     "grout_thread_barrier(thread); // one arrival stands for all lanes", "arrive_warp"},
+     "grout_thread_barrier(thread); // one arrival counts for all lanes", "arrive_warp"},
     {"elsewhere each warp arrives, and none waits for the others",
      "kernel @k() {\n  scratch %s : smem f32[128]\n  scratch %b : barrier[1]\n"
      "  store %s, (broadcast 1.0 : f32[128])\n  barrier_arrive %b[0]\n  barrier_wait %b[0]\n"
@@ -141,11 +141,11 @@ static const text_case text_cases[] = {
      "kernel @k(%n: f32, %y: out gmem f32[1]) {\n"
      "  store %y[0], (add %n, -0.0)\n}\n",
      "GROUT_ADD(n, -0.0f)", NULL},
-    {"a pattern that is no number",
+    {"a pattern that is not a number",
      "kernel @k(%n: f32, %y: out gmem f32[1]) {\n"
      "  store %y[0], (add %n, f32:0x7f800001)\n}\n",
      "__uint_as_float(0x7f800001u)", NULL},
-    {"words of C++ are no names",
+    {"words of C++ are not names",
      "kernel @k(%int: i32, %y: out gmem i32[1]) {\n"
      "  store %y[0], (add %int, 1)\n}\n",
      "const grout_i32 int__1", "(int,"},

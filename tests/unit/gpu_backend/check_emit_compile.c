@@ -47,7 +47,7 @@ static void check_local_memory(const char *name, const grout_gpu_resources *foun
         found->stack_bytes, spills);
 }
 
-/* What ptxas says about each of so many kernels. */
+/* What ptxas says about each of this many kernels. */
 static void check_binary(const char *name, const grout_binary *binary, uint32_t count,
                          local_memory allowed) {
     grout_gpu_ptxas_log log;

@@ -416,7 +416,7 @@ START_TEST(wrong_arguments_are_refused) {
         {1, {NULL, 4}, "argument 's' of kernel '@k' is NULL"},
         {3, {memory[1], PLAIN_BYTES - 4}, "'y' of kernel '@k' has 1024 bytes, but 1020 were given"},
         {1, {&s, 8}, "'s' of kernel '@k' has 4 bytes, but 8 were given"},
-        {0, {memory[0] + 8, PLAIN_BYTES}, "which is no multiple of 16 bytes"},
+        {0, {memory[0] + 8, PLAIN_BYTES}, "which is not a multiple of 16 bytes"},
         {0, {memory[2], PLAIN_BYTES}, "where kernels of this context have no memory"},
         {3,
          {memory[0] + PLAIN_BYTES - 16, PLAIN_BYTES},

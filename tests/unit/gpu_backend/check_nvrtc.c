@@ -93,7 +93,7 @@ START_TEST(a_wrong_path_is_not_made_up_for) {
     ck_assert_int_eq(error.code, GROUT_DIAG_NVRTC_MISSING);
     ck_assert_ptr_nonnull(strstr(error.text, "/nonexistent/libnvrtc.so"));
     ck_assert(!grout_gpu__nvrtc_open(&libc, &other, &error));
-    ck_assert_ptr_nonnull(strstr(error.text, "libm.so.6 is no NVRTC library"));
+    ck_assert_ptr_nonnull(strstr(error.text, "libm.so.6 is not an NVRTC library"));
 }
 END_TEST
 

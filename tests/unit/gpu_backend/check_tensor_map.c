@@ -166,7 +166,7 @@ static const struct {
     {"lower corner -128", set_lower, BELOW_ZERO(128), GROUT_DIAG_NONE, ""},
     {"lower corner -129", set_lower, BELOW_ZERO(129), GROUT_DIAG_TMA_BOX, "dimension 2 has -129"},
     {"lower corner 6, the last pixel", set_lower, 6, GROUT_DIAG_NONE, ""},
-    {"lower corner 7, behind the last", set_lower, 7, GROUT_DIAG_TMA_BOX,
+    {"lower corner 7, after the last", set_lower, 7, GROUT_DIAG_TMA_BOX,
      "dimension 2 has 7 and -1"},
     {"upper corner 127", set_upper, 127, GROUT_DIAG_NONE, ""},
     {"upper corner 128", set_upper, 128, GROUT_DIAG_TMA_BOX, "dimension 1 has -1 and 128"},

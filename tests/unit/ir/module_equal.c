@@ -217,7 +217,7 @@ static bool same_attrs(comparison *c, const grout_op *a, const grout_op *b) {
 static bool same_block(comparison *c, grout_block_id id_a, grout_block_id id_b);
 
 static bool same_box(comparison *c, const grout_op *a, const grout_op *b) {
-    SAME((a->box == 0) == (b->box == 0), "indices behind an operand");
+    SAME((a->box == 0) == (b->box == 0), "indices after an operand");
     return a->box == 0 ||
            same_step(c, grout_module_get_box(c->a, a), grout_module_get_box(c->b, b));
 }

@@ -190,7 +190,7 @@ static const int64_t swizzles[] = {0, 32, 64, 128};
 #define COMBINATIONS (COUNT_OF(dtypes) * COUNT_OF(swizzles))
 
 /* An operand [mn, k] of a or [k, mn] of b, kept in SMEM as rows of the other or of the same order,
- * in tiles of so many rows. */
+ * in tiles of this many rows. */
 typedef struct shape {
     bool is_a, is_k_major, is_object; /* the object, not the view, is transposed */
     bool is_sparse;                   /* b of a sparse a */
@@ -388,9 +388,9 @@ static const plan_case plan_cases[] = {
     {"narrow tiles", "f32[64, 256]", "bf16[64, 128] tile(8, 4)", B128, "%acc, %a, %b", BAD},
     {"elements far apart", "f32[64, 256]", "bf16[64, 128, 2] transpose(0, 1, 2)", B128,
      "%acc, %a[:, :, 0], %b", BAD},
-    {"slots that are no atoms", "f32[64, 256]", "bf16[2, 68, 64] swizzle(128)",
+    {"slots that are not atoms", "f32[64, 256]", "bf16[2, 68, 64] swizzle(128)",
      "bf16[64, 256] tile(8, 64) swizzle(128)", "%acc, %a[%i, ds(0, 64)], %b", BAD},
-    {"slots that are no atoms, the first", "f32[64, 256]", "bf16[2, 68, 64] swizzle(128)",
+    {"slots that are not atoms, the first", "f32[64, 256]", "bf16[2, 68, 64] swizzle(128)",
      "bf16[64, 256] tile(8, 64) swizzle(128)", "%acc, %a[0, ds(0, 64)], %b", 0},
     {"K differs", "f32[128, 256]", A128, B128, "%acc, %a, %b[ds(0, 64)]", SHAPE},
     {"M differs", "f32[64, 256]", A128, B128, "%acc, %a, %b", SHAPE},

@@ -23,7 +23,7 @@ static const grout_list_place SAMPLE_LISTS[] = {
     GROUT_LIST(sample, all, all_count, all_count)};
 static const grout_list_table SAMPLE = GROUT_LIST_TABLE(sample, SAMPLE_LISTS);
 
-/* A sample with so many items in each list. */
+/* A sample with this many items in each list. */
 static sample make_sample(uint32_t count) {
     sample it = {.before = count + 100, .between = true, .after = {1, 2, (uint8_t)count}};
     for (uint32_t i = 0; i < count; i++) {

@@ -91,7 +91,7 @@ static const script SCRIPTS[] = {
     {"the next phase does not know the wait", "00i 00a 01w 01m 00p 01m 00P" ENDS,
      "barrier-overrun 11/13" ORDER},
     {"phases left unawaited", "00i 00m 00m" ENDS, "barrier-unobserved-phase 11"},
-    {"the parity stands for another phase", "00i 00m 00o" ENDS, "barrier-wrong-parity 13" ORDER},
+    {"the parity means another phase", "00i 00m 00o" ENDS, "barrier-wrong-parity 13" ORDER},
     {"ended and begun again", "00i 00m 00p 00v 00i 00m 00p" ENDS, ""},
     {"ended while another may still arrive", "00i 00a 01w 01m 00v" ENDS,
      "barrier-uninitialised 15/11" ORDER},

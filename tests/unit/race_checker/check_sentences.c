@@ -55,7 +55,7 @@ static void expect(const char *sentence, char *out) {
         }
         size_t length = strcspn(sentence + 1, "{}"), i = find_word(sentence + 1, length);
         ck_assert_msg(sentence[1 + length] == '}', "a bracket is not closed: '%s'", sentence);
-        ck_assert_msg(i < WORD_COUNT, "'%.*s' is no placeholder", (int)length, sentence + 1);
+        ck_assert_msg(i < WORD_COUNT, "'%.*s' is not a placeholder", (int)length, sentence + 1);
         size +=
             (size_t)(words[i].text ? snprintf(out + size, TEXT_SIZE - size, "%s", words[i].text)
                                    : snprintf(out + size, TEXT_SIZE - size, "%d", words[i].number));

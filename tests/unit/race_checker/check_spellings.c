@@ -59,7 +59,7 @@ START_TEST(pallas_rows_are_no_text) {
                                         "block_barrier", "mbarrier"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = strstr(rows[_i].pallas, words[i]);
-        ck_assert_msg(at == NULL, "%s: '%s' is no Python", rows[_i].id, rows[_i].pallas);
+        ck_assert_msg(at == NULL, "%s: '%s' is not Python", rows[_i].id, rows[_i].pallas);
     }
 }
 END_TEST

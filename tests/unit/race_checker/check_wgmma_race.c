@@ -145,7 +145,7 @@ static const words WORDINGS[] = {
      "this barrier_arrive lets thread wg=1 go on before the wgmma at line 8, group 1 of thread "
      "wg=0, is "
      "issued",
-     "move the barrier_arrive at line 18 behind the wgmma at line 8 and a wgmma_wait that covers "
+     "move the barrier_arrive at line 18 after the wgmma at line 8 and a wgmma_wait that covers "
      "it, by thread wg=0",
      NULL},
     {"0s0 0n0", "the tensor core may read stale bytes of %as", NULL,

@@ -389,7 +389,7 @@ static const question QUESTIONS[] = {
      .body = IN_PAIR "if (eq %t, 0) {\n if (eq %r, 0) {\n store %d.cluster(1)[0], 7.0\n }\n $X0\n"
                      "$W0\n if (eq %r, 1) {\n" READS "}\n }\n cluster_barrier\n",
      .result = 7},
-    {.name = "async_copies that it stands for are done",
+    {.name = "async_copies that it covers are done",
      .faces = BARRIERS,
      .modes = POSTS,
      .comes = COMES(LATER),

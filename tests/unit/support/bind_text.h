@@ -73,7 +73,7 @@ static inline grout_object_id find_object(const grout_module *module, const char
     return value == 0 ? 0 : grout_module_get_value(module, value)->object;
 }
 
-/* The n-th operation (from 0) of an opcode, 0 if there are not so many. */
+/* The n-th operation (from 0) of an opcode, 0 if there are not that many. */
 static inline grout_op_id find_op(const grout_module *module, grout_opcode opcode, uint32_t n) {
     for (uint32_t id = 1; id < grout_module_get_op_count(module); id++) {
         if (grout_module_get_op(module, id)->opcode == opcode && n-- == 0) {

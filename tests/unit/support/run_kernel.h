@@ -50,8 +50,8 @@ typedef struct run {
     uint32_t state_count;
     int64_t waiting_ctas, resident_ctas;
     char printed[1024];
-    int64_t steps_allowed; /* progress() says stop after so many steps; 0: never */
-    /* while the machine is made, the end comes after so many questions; 0: never */
+    int64_t steps_allowed; /* progress() says stop after this many steps; 0: never */
+    /* while the machine is made, the end comes after this many questions; 0: never */
     uint64_t questions_allowed, questions;
     bool ends_by_list; /* the list of diagnostics brings it, not progress() */
 } run;

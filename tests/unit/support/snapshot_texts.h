@@ -71,7 +71,7 @@ static const char *const texts[] = {
     "axis_index g\n"
     " %n = add (mul %g, 2), %c\n store %p[%n], (load %x[%n])\n semaphore_signal %s[%g], 1\n"
     " %o = rem %g + 1, 4\n semaphore_wait %s[%o], 1\n store %y[%n], (load %p[%o * 2 + %c]) }",
-    /* so many barriers that clock sets are in sheets, in clusters that wait for each other */
+    /* this many barriers that clock sets are in sheets, in clusters that wait for each other */
     "kernel @k(%x: in gmem f32[4], %y: out gmem f32[2, 4]) grid(g = 2) threads(w = 2) {\n"
     " scratch %s : semaphore[2] global\n scratch %b : barrier[600] arrivals(2)\n"
     " scratch %c : barrier[1]\n scratch %v : smem f32[4]\n %g = axis_index g\n %t = axis_index w\n"

@@ -170,7 +170,7 @@ class Builder(Operations):
     def _dtype(self, dtype: str) -> int:
         number = dtype_number(str(dtype))
         if number == lib.GROUT_DTYPE_NONE:
-            raise ValueError(f"'{dtype}' is no element type; they are those of docs/language.md, such as 'f32'")
+            raise ValueError(f"'{dtype}' is not an element type; they are those of docs/language.md, such as 'f32'")
         return number
 
     def _expr(self, value: typing.Any) -> int:
@@ -187,7 +187,7 @@ class Builder(Operations):
             return lib.grout_build_int(self._pointer, value.__index__())
         if hasattr(value, "__float__"):
             return lib.grout_build_float(self._pointer, float(value))
-        raise TypeError(f"a {type(value).__name__} is no number")
+        raise TypeError(f"a {type(value).__name__} is not a number")
 
     def _exprs(self, values: typing.Iterable[object]) -> typing.Any:
         return ffi.new("grout_expr_id[]", [self._expr(value) for value in values])

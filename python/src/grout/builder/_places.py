@@ -12,7 +12,7 @@ import typing
 from .._library import ffi, lib
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-FRAMES_MAX = 32  # of one place; the outer ones are left away
+FRAMES_MAX = 32  # of one place; the outer ones are omitted
 
 
 class Frame(typing.NamedTuple):
@@ -52,7 +52,7 @@ def encode_file(file: str) -> bytes:
 
 class Places:
     """The places of one builder. Frames around those that made the builder or began its kernels say nothing, and are
-    left away."""
+    omitted."""
 
     def __init__(self, builder: typing.Any) -> None:
         self._builder = builder

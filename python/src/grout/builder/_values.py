@@ -145,7 +145,7 @@ class Ds:
 
 
 def ds(start: object, size: object) -> Ds:
-    """ref.at[ds(start, size)]: so many elements from start on."""
+    """ref.at[ds(start, size)]: this many elements from start on."""
     return Ds(start, size)
 
 
@@ -248,11 +248,11 @@ class Barrier(Ref):
         return self._slice(indices)
 
     def init(self, count: object) -> None:
-        """mbarrier_init: so many arrivals complete a phase."""
+        """mbarrier_init: this many arrivals complete a phase."""
         self._op("init", count)
 
     def expect(self, count: object) -> None:
-        """mbarrier_expect: the phase waits for so many bytes; it arrives too."""
+        """mbarrier_expect: the phase waits for this many bytes; it arrives too."""
         self._op("expect", count)
 
     def arrive(self, **attrs: object) -> None:

@@ -37,7 +37,7 @@ TYPE = re.compile(r"([a-z]\w*)\[([\d,\s]*)\]$")
 def _load(target: str) -> typing.Callable[..., typing.Any]:
     place, colon, name = target.rpartition(":")
     if not colon or not name:
-        raise Mistake(f"'{target}' is no FUNCTION: write file.py:name or package.module:name")
+        raise Mistake(f"'{target}' is not a FUNCTION: write file.py:name or package.module:name")
     if place.endswith(".py"):
         spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
         if spec is None or spec.loader is None or not os.path.exists(place):
@@ -106,7 +106,7 @@ def _argument(text: str, with_values: bool, seed: int) -> typing.Any:
     try:
         return float(text)
     except ValueError:
-        raise Mistake(f"'{text}' is no ARGUMENT: write f16[64,64], a file.npy or a number") from None
+        raise Mistake(f"'{text}' is not an ARGUMENT: write f16[64,64], a file.npy or a number") from None
 
 
 def _parse(arguments: typing.Any) -> typing.Any:

@@ -82,7 +82,7 @@ def import_reshape(importer: Importer, equation: typing.Any, a: typing.Any) -> V
 
 
 def _split_bits(importer: Importer, a: Val, dtype: str, count: int) -> Val:
-    """Each element as so many of fewer bits, the lowest first, along a new dimension."""
+    """Each element as this many of fewer bits, the lowest first, along a new dimension."""
     bits = int(dtype[1:])
     whole = cast_bits(importer, a, f"u{a.dtype[1:]}")
     parts = [binary(importer, "shr", whole, const(bits * place, whole.dtype), whole.dtype) if place else whole

@@ -213,7 +213,7 @@ def builder_name(importer: Importer) -> int:
 
 @rule("scan")
 def import_scan(importer: Importer, equation: typing.Any, *arguments: typing.Any) -> typing.Any:
-    """A loop of so many turns."""
+    """A loop of this many turns."""
     params = equation.params
     const_count, carry_count = _series.count_scan(params)
     jaxpr = params["jaxpr"]

@@ -40,7 +40,7 @@ _DEFAULTS = {name: getattr(GPUS["h100"], name)
 
 @contextlib.contextmanager
 def pretend(sms: int | None, gpu: str | None = None) -> typing.Iterator[None]:
-    """In the body devices say, for this thread, that they have so many SMs; None: as many as they know of, or 132.
+    """In the body devices say, for this thread, that they have this many SMs; None: as many as they know of, or 132.
 
     gpu: a name of GPUS, which devices then say they are: to everybody but JAX itself, which compiles for what is there.
     """

@@ -288,7 +288,7 @@ class Importer:
         if name in self.warps:
             return self.warps[name]
         if name not in self.axes:
-            raise self.unsupported(f"{name!r} is no axis of the kernel: it has "
+            raise self.unsupported(f"{name!r} is not an axis of the kernel: it has "
                                    f"{', '.join(map(str, self.axes)) or 'none'}. An axis of several devices has no "
                                    "counterpart")
         own, size = self.axes[name]
@@ -299,7 +299,7 @@ class Importer:
         if name in self.warps:
             return 4
         if name not in self.axes:
-            raise self.unsupported(f"{name!r} is no axis of the kernel")
+            raise self.unsupported(f"{name!r} is not an axis of the kernel")
         return self.axes[name][1]
 
     @functools.cached_property
@@ -329,7 +329,7 @@ class Importer:
     def get_axis_name(self, name: typing.Any) -> str:
         """What an axis is called in grout."""
         if name not in self.axes:
-            raise self.unsupported(f"{name!r} is no axis of the kernel")
+            raise self.unsupported(f"{name!r} is not an axis of the kernel")
         return self.axes[name][0]
 
     def arith(self, name: str, a: Val, b: Val) -> Val:

@@ -317,8 +317,8 @@ class Body:
         for place in places:
             found = split_place(place.node)
             if found is None:
-                raise _mlir.refuse("a load or store of some lanes at places that are no sum of one number and their "
-                                   "own")
+                raise _mlir.refuse("a load or store of some lanes at places that are not the sum of one number and "
+                                   "their own")
             least, size = int(found[1].min()), int(numpy.ptp(found[1])) + 1
             start = index(least)
             for node in found[0]:
@@ -328,7 +328,7 @@ class Body:
             shape += [size] * (size > 1)
             flat = flat * size + found[1] - least
         if not shape or len(numpy.unique(flat)) != math.prod(shape):
-            raise _mlir.refuse("a load or store of some lanes that is no box of a reference")
+            raise _mlir.refuse("a load or store of some lanes that is not a box of a reference")
         truth = self.lifter.lift([mask.node], flat[None], tuple(shape))
         return view.ref.at[tuple(parts)], truth, flat, tuple(shape)
 
@@ -353,7 +353,7 @@ def _find_box(flat: numpy.ndarray[typing.Any, typing.Any],
     start = tuple(int(place.min()) for place in places)
     sizes = tuple(int(place.max()) - own + 1 for place, own in zip(places, start))
     if math.prod(sizes) != len(flat):
-        raise _mlir.refuse("loads or stores of elements that are no box of a reference")
+        raise _mlir.refuse("loads or stores of elements that are not a box of a reference")
     return start, sizes
 
 

@@ -37,7 +37,7 @@ class Recorder:
             return ref, tuple(slice(0, size) for size in logical), logical
         operation = getattr(ref.owner, "operation", ref.owner)
         if getattr(operation, "name", "") != "memref.subview" or operation.operands[0] not in self.shapes:
-            raise self._refuse("a reference that is no plain part of an argument")
+            raise self._refuse("a reference that is not a plain part of an argument")
         base = operation.operands[0]
         logical, physical = self.shapes[base]
         offsets, sizes, strides = ([int(number) for number in operation.attributes[name]] for name in

@@ -145,5 +145,5 @@ def split(bits: tuple[typing.Any, ...], kind: str) -> list[Word]:
     """Registers of a type that have these bits."""
     size = width_of(kind)
     if len(bits) % size:
-        raise UnsupportedError(f"{len(bits)} bits are no whole number of {kind}")
+        raise UnsupportedError(f"{len(bits)} bits are not a whole number of {kind}")
     return [Word(kind, bits=bits[start:start + size]) for start in range(0, len(bits), size)]

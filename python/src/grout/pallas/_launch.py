@@ -47,5 +47,5 @@ def import_query(importer: Importer, equation: typing.Any, answer: typing.Any, *
         inner *= int(size)
     missing = [name for name in params["grid_names"] if name not in places]
     if missing:
-        raise importer.unsupported(f"{missing[0]!r} is no axis of the grid")
+        raise importer.unsupported(f"{missing[0]!r} is not an axis of the grid")
     return [*(places[name] for name in params["grid_names"]), importer.arith("ge", number, index(0))]

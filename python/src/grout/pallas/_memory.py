@@ -53,7 +53,8 @@ def import_swap(importer: Importer, equation: typing.Any, ref: typing.Any, value
         raise importer.unsupported("a mask: Pallas on Mosaic GPU has no masked stores")
     if isinstance(ref, Cell):
         if importer.depth != ref.depth:
-            raise importer.unsupported("a reference of run_state that is no accumulator is written in an inner block")
+            raise importer.unsupported("a reference of run_state that is not an accumulator is written in an inner "
+                                       "block")
         before, ref.value = ref.value, value
         return before
     view = apply(importer, ref, transforms, in_registers=True)
@@ -213,7 +214,7 @@ def _load_by_lanes(importer: Importer, params: typing.Any, source: typing.Any, t
 
 @rule("wait_gmem_to_smem")
 def import_wait_gmem_to_smem(importer: Importer, equation: typing.Any, *count: typing.Any) -> None:
-    """Waits until so many of the newest copies by cp.async are in flight."""
+    """Waits until this many of the newest copies by cp.async are in flight."""
     importer.builder.op("async_copy_wait", importer.get_count(equation, count, "the number of copies"))
 
 
@@ -343,7 +344,7 @@ def import_async_store(importer: Importer, equation: typing.Any, value: typing.A
     if not value.shape:
         raise importer.unsupported("a scalar: JAX' lowering takes none")
     if params["cluster_dim"] not in dict(importer.source.cluster):
-        raise importer.unsupported(f"cluster_dim={params['cluster_dim']!r} is no axis of the cluster")
+        raise importer.unsupported(f"cluster_dim={params['cluster_dim']!r} is not an axis of the cluster")
     places = find_places(importer, {params["cluster_dim"]: to_val(importer, place)})
     view = apply(importer, target, at_target)
     attributes = {} if params["atomic"] is None else {"reduce": params["atomic"]}
@@ -399,7 +400,7 @@ def import_check(importer: Importer, equation: typing.Any, *operands: typing.Any
     """pl.debug_check: nothing unless JAX' debug checks are on."""
     params = equation.params
     if not params["debug"]:
-        raise importer.unsupported("a check that is no debug check; JAX' lowering for GPUs takes none")
+        raise importer.unsupported("a check that is not a debug check; JAX' lowering for GPUs takes none")
     if not _jax.pallas_core.debug_checks_enabled():
         return
     is_wrong, message = _jax.read_check(params["err_tree"], operands)

@@ -367,7 +367,7 @@ def declare_global(importer: Importer, aval: typing.Any) -> View:
     """pl.get_global: a semaphore that all CTAs of the launch share."""
     inner = aval.inner_aval
     if not _series.is_semaphore(inner.dtype):
-        raise importer.unsupported("get_global of what is no semaphore")
+        raise importer.unsupported("get_global of what is not a semaphore")
     made = grout_builder.semaphore(math.prod(inner.shape), is_global=True)
     ref = importer.builder.scratch(importer.names.take("global"), made)
     return View("semaphore", ref, tuple(inner.shape))

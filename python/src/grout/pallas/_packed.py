@@ -19,7 +19,7 @@ indexing = _jax.indexing
 
 @dataclasses.dataclass(frozen=True)
 class Pick:
-    """What of the last dimension is meant of that which is loaded: so many elements, or one if size is None."""
+    """What of the last dimension is meant of that which is loaded: this many elements, or one if size is None."""
 
     start: Val
     size: int | None
@@ -63,7 +63,7 @@ def _align(importer: Importer, item: typing.Any, to_val: typing.Any) -> tuple[ob
 def take_part(importer: Importer, view: View, indices: typing.Any, take: typing.Any, to_val: typing.Any) -> View:
     """What indices select; take: the same of elements that have bytes of their own."""
     if view.pick is not None:
-        raise importer.unsupported("a part of a part of elements of 4 bits that is no whole bytes: index once")
+        raise importer.unsupported("a part of a part of elements of 4 bits that is not whole bytes: index once")
     order = view.turn or tuple(range(len(view.shape)))
     stored: list[object] = [None] * len(order)
     for own, dim in enumerate(order):
@@ -83,7 +83,7 @@ def _plain(order: tuple[int, ...]) -> tuple[int, ...]:
 def turn(importer: Importer, view: View, permutation: typing.Any) -> View:
     """With its dimensions in another order."""
     if view.pick is not None:
-        raise importer.unsupported("elements of 4 bits that are no whole bytes, with their dimensions in another "
+        raise importer.unsupported("elements of 4 bits that are not whole bytes, with their dimensions in another "
                                    "order: transpose what is loaded")
     order = view.turn or tuple(range(len(view.shape)))
     return view.but(shape=tuple(view.shape[dim] for dim in permutation), stored=view.stored or view.shape,

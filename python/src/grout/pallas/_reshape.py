@@ -21,7 +21,7 @@ RANK_MAX = 8  # dimensions of an array of grout
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """What a part of an array takes of a dimension: from the sum of starts on, so many; size None: one, which is no
+    """What a part of an array takes of a dimension: from the sum of starts on, this many; size None: one, which is no
     dimension any more. Without starts it is all of it."""
 
     starts: tuple[Val, ...] = ()
@@ -131,7 +131,7 @@ def _join(importer: Importer, trail: Trail, dims: typing.Sequence[int], sizes: t
         inner_after = math.prod(sizes[outer + 1:])
         whole = trail.dims[wide[0]] * inner_before
         if whole % inner_after:
-            raise importer.unsupported(f"a reference in other dimensions of an array whose {whole} elements are no "
+            raise importer.unsupported(f"a reference in other dimensions of an array whose {whole} elements are not a "
                                        f"multiple of {inner_after}: reshape it before it is sliced")
         start = _scale(importer, _sum(importer, trail.parts[wide[0]].starts), inner_before, inner_after)
         made[outer], parts[outer] = whole // inner_after, Part((start,), sizes[outer])
@@ -219,8 +219,8 @@ class _Run:
 
 
 def _refuse(importer: Importer) -> typing.Any:
-    return importer.unsupported("a part of a reference in other dimensions than it lies in that is no box there: take "
-                                "the part first, or reshape what is loaded")
+    return importer.unsupported("a part of a reference in other dimensions than it lies in that is not a box there: "
+                                "take the part first, or reshape what is loaded")
 
 
 def _follow(importer: Importer, dims: typing.Sequence[int], parts: typing.Sequence[Part]) -> _Run:

@@ -39,7 +39,7 @@ def lay_out(dtype: typing.Any, shape: typing.Any) -> tuple[str, tuple[int, ...],
 
 
 def count_bytes(dtype: typing.Any, count: int) -> int:
-    """Bytes that so many elements take in memory: of those of less than 8 bits several lie in one."""
+    """Bytes that this many elements take in memory: of those of less than 8 bits several lie in one."""
     import jax
     return -(-jax.dtypes.itemsize_bits(dtype) * count // 8)
 

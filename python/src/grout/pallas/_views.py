@@ -161,7 +161,7 @@ def find_member(importer: Importer, view: View, transforms: typing.Any) -> View:
     """A reference of a union."""
     transform = transforms[0]
     if view.members is None:
-        raise importer.unsupported("an alias of a reference that is no union")
+        raise importer.unsupported("an alias of a reference that is not a union")
     key = find_key(transforms)
     if key not in view.members:
         raise importer.unsupported(f"the union has no member at {transform.offset}")
@@ -229,7 +229,7 @@ def _take_indices(importer: Importer, view: View, indices: typing.Any, takes_row
                 shape.append(place.shape[0])
                 continue
             if not isinstance(place, Val):
-                raise importer.unsupported("an index of a reference that is no value of the kernel")
+                raise importer.unsupported("an index of a reference that is not a value of the kernel")
             parts.append(importer.operand(place))
             taken.append(_reshape.Part((place,)))
         is_all = False

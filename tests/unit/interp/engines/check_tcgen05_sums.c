@@ -27,8 +27,8 @@ static const product products[] = {
     {"u8", "i32", 64, 32, 64, 1, false, true, false, false},
 };
 
-/* A box of SMEM of rows of so many elements: as wide as one row of the swizzle, or of parts of 128
- * bytes. */
+/* A box of SMEM of rows of this many elements: as wide as one row of the swizzle, or of parts of
+ * 128 bytes. */
 static int get_width(int columns, int size) {
     const int most = 128 / size;
     return columns * size <= 128 ? columns : columns % most == 0 ? most : 32 / size;

@@ -578,7 +578,8 @@ START_TEST(memory_is_flat) {
         peaks[i] = grout_machine_get_stats(r->machine).peak_bytes;
         run_delete(r);
     }
-    /* In random timing luck decides how many records there are at once; never more than so many. */
+    /* In random timing luck decides how many records there are at once; never more than this many.
+     */
     ck_assert_uint_le(peaks[1] - peaks[0],
                       run_variants[_i].timing == GROUT_TIMING_RANDOM ? 32 << 10 : 0);
 }

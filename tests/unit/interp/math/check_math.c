@@ -351,7 +351,7 @@ START_TEST(every_function_has_a_case) {
         has_case = has_case || (int)math_cases[k].opcode == _i;
     }
     ck_assert_msg(has_case == (info->ulp > 0),
-                  has_case ? "op '%s' of math_cases is no function"
+                  has_case ? "op '%s' of math_cases is not a function"
                            : "op '%s' is not in math_cases",
                   info->text);
 }

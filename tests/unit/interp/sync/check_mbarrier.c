@@ -1,4 +1,4 @@
-/* check_mbarrier.c - barriers of the explicit face: lives, parities, bytes, tests.
+/* check_mbarrier.c - barriers of the explicit style: lives, parities, bytes, tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/sync/mbarrier.h"
 #include "tests/unit/interp/order_probe.h"

@@ -1,5 +1,5 @@
-/* check_infer_sync.c - clusters, semaphores, the explicit face: types and refusals, views, arrivals
- * and places in memory. SPDX-License-Identifier: Apache-2.0 */
+/* check_infer_sync.c - clusters, semaphores, the explicit style: types and refusals, views,
+ * arrivals and places in memory. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/bind_text.h"
 
 #define MISMATCH GROUT_DIAG_TYPE_MISMATCH

@@ -171,7 +171,7 @@ START_TEST(places_have_frames) {
 }
 END_TEST
 
-/* So many frames around a mistake that its diagnostic says at most GROUT_CALLERS_MAX of them. */
+/* More frames around a mistake than its diagnostic names: that is at most GROUT_CALLERS_MAX. */
 START_TEST(a_mistake_names_its_callers) {
     const uint32_t frames = (uint32_t)_i;
     const uint32_t shown = frames < GROUT_CALLERS_MAX ? frames : GROUT_CALLERS_MAX;

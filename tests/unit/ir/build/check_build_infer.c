@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The type of a value so far, as text; faults are expected to be so many. */
+/* The type of a value so far, as text; faults are expected to be this many. */
 static const char *infer(grout_value_id id, uint32_t faults) {
     static char chars[64];
     grout_text text = {0};

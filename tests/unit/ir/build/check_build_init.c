@@ -135,8 +135,8 @@ static const struct {
     {empty_list, "an init lists 1 to 65536 elements, not 0"},
     {unknown_kind, "there is no generator 8"},
     {twice, "value 3 has an init already"},
-    {of_no_value, "value 0 is no parameter or scratch of the kernel"},
-    {of_a_result, "value 5 is no parameter or scratch of the kernel"},
+    {of_no_value, "value 0 is not a parameter or scratch of the kernel"},
+    {of_a_result, "value 5 is not a parameter or scratch of the kernel"},
     {element_of_bool, "an element of no type, or of bool"},
     {of_an_unknown_expression, "there is no expression 1000"},
 };

@@ -1,4 +1,4 @@
-/* check_build_sync.c - the builder's clusters, semaphores, explicit face, warps and partitions:
+/* check_build_sync.c - the builder's clusters, semaphores, explicit style, warps and partitions:
  * what is built prints as a text that reads back equal; mistakes are reported once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/text.h"
@@ -442,7 +442,7 @@ static const struct {
     {many_partitions, "partition_warps of 9 threads: 1 to 8"},
     {arch_of_no_gpu, "a kernel is for a GPU, not for 'any'"},
     {late_attribute, "parameters and axes come before the kernel's operations"},
-    {arrivals_of_an_mbarrier, "only a barrier that is no mbarrier has arrivals, a cluster and "
+    {arrivals_of_an_mbarrier, "only a barrier that is not an mbarrier has arrivals, a cluster and "
                               "orders_tensor_core"},
     {explicit_semaphore, "only barriers are explicit, and only semaphores global"},
     {global_barrier, "only barriers are explicit, and only semaphores global"},
@@ -455,10 +455,10 @@ static const struct {
     {packed_metadata, "an array in tmem is packed, scales, split_scales or metadata"},
     {array_with_a_cluster, "an array has an element type and no arrivals"},
     {groups_that_share, "a cluster axis stands in two groups of one barrier"},
-    {group_of_a_grid_axis, "a set of axes has axes that are no cluster axes, or none"},
-    {multicast_over_nothing, "a set of axes has axes that are no cluster axes, or none"},
-    {multicast_over_the_grid, "a set of axes has axes that are no cluster axes, or none"},
-    {multicast_over_an_unknown_axis, "a set of axes has axes that are no cluster axes, or none"},
+    {group_of_a_grid_axis, "a set of axes has axes that are not cluster axes, or none"},
+    {multicast_over_nothing, "a set of axes has axes that are not cluster axes, or none"},
+    {multicast_over_the_grid, "a set of axes has axes that are not cluster axes, or none"},
+    {multicast_over_an_unknown_axis, "a set of axes has axes that are not cluster axes, or none"},
     {no_range, "'pixels' of no ranges, or of more than 3"},
     {fourth_range, "'copy_gmem_to_smem_im2col' has at most 3 offsets, not 4"},
     {choice_of_another_attribute, "attribute 'order' has no choice"},

@@ -306,7 +306,7 @@ static void any_other_syntax_has_the_mnemonic(const op_facts *it) {
         return;
     }
     hold(it, at == syntax + (has_results ? 10 : 0),
-         "SYNTAX of its form begins with the mnemonic, behind '%r, ... = ' if there are results");
+         "SYNTAX of its form begins with the mnemonic, after '%r, ... = ' if there are results");
     hold(it, has_results == (it->info->results == 9),
          "SYNTAX of its form begins with '%r, ... = ' if and only if RESULTS is 9");
     hold(it,
@@ -377,7 +377,7 @@ static const char *find_own_build(const op_facts *it) {
     if (info->rule == GROUT_RULE_SCAN) {
         return "SCAN";
     }
-    if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be left away */
+    if (has_kind(it, KIND(INDICES))) { /* with a dimension, and a mask that may be omitted */
         return info->results > 0                      ? "GATHER"
                : info->rule == GROUT_RULE_GATHER_COPY ? "GATHER_COPY"
                                                       : "SCATTER";

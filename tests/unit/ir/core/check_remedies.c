@@ -77,7 +77,7 @@ static void a_line_can_be_said(const op_facts *it) {
     }
 }
 
-/* It is no help to say that there are two faces; it helps to name the op of the other one. */
+/* It is no help to say that there are two styles; it helps to name the op of the other one. */
 static void the_other_face_is_named(const op_facts *it) {
     grout_op op = {.opcode = (uint16_t)it->opcode};
     grout_text text = {0};
@@ -86,7 +86,7 @@ static void the_other_face_is_named(const op_facts *it) {
     }
     grout_verify__add_other_face(&op, &text);
     hold(it, text.data != NULL && strcmp(text.data, defaults[GROUT_REMEDY_OTHER_FACE]) != 0,
-         "no op of the other face has its name, MODE and results: give it a line OTHER_FACE in "
+         "no op of the other style has its name, MODE and results: give it a line OTHER_FACE in "
          "remedies.def, which says what to write there, and what becomes of its bytes and counts");
     grout_text_free(&text);
 }

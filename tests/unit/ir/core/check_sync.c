@@ -235,7 +235,7 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
     expect(it, post->milestone != GROUT_MILESTONE_ISSUE,
            is_group_of_all_lanes((grout_milestone)post->milestone) ||
                post->milestone == GROUT_MILESTONE_TCGEN05,
-           "it stands for what the lanes have started themselves: its milestone is that of a "
+           "it counts for what the lanes have started themselves: its milestone is that of a "
            "group which all of them fill (LANES OWN), or of the tensor core's one lane");
     expect(it, is_mode(it, MODE(STARTS)), post->milestone == GROUT_MILESTONE_ISSUE,
            "what an engine brings is announced when it starts: the milestone is ISSUE");

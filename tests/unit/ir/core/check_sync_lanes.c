@@ -28,7 +28,7 @@ static void lanes_of_what_posts(const op_facts *it) {
     }
     const bool is_tensor = it->line.tensor == GROUT_SYNC_TENSOR_SEALS;
     expect(it, is_later, is_lanes(it, is_tensor ? LANES(ONE) : LANES(EACH)),
-           "it stands for what each lane has started: LANES is EACH; or for what one lane has on "
+           "it counts for what each lane has started: LANES is EACH; or for what one lane has on "
            "the tensor core: ONE");
     expect(it, !is_later && is_written, is_lanes(it, LANES(ONE)),
            "its object counts as written, not by lanes: LANES is ONE");
@@ -48,7 +48,7 @@ static void lanes_of_what_waits(const op_facts *it) {
            "nothing");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, BARRIERS),
            is_lanes(it, LANES(ANY) | LANES(VOTE)),
-           "each lane comes out of a wait on a barrier, or all meet behind it: LANES is ANY or "
+           "each lane comes out of a wait on a barrier, or all meet after it: LANES is ANY or "
            "VOTE");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(SEMAPHORE)),
            is_lanes(it, LANES(VOTE)),
@@ -153,7 +153,7 @@ static void the_tensor_core_is_ordered_by_its_own(const op_facts *it) {
     bool is_copy =
         is_commit && find_effect(it, ACCESS(ARRIVE))->milestone == GROUT_MILESTONE_ASYNC_COPY;
     expect(it, it->line.tensor != GROUT_SYNC_TENSOR_NO, is_commit && !is_copy,
-           "TENSOR is NO: only an arrival that stands for the tensor core's operations (LATER) "
+           "TENSOR is NO: only an arrival that counts for the tensor core's operations (LATER) "
            "SEALS them; fences of the tensor core get an object of their own, and a rule here");
 }
 

@@ -137,7 +137,7 @@ static const form_case forms[] = {
     {BODY("  while { // a\n    cond false // b\n    // c\n  } // d\n  do { // e\n    // f\n  } // g\n"), BODY("  while {  // a\n    cond false  // b\n    // c\n  } do {  // d\n    // e\n    // f\n  }  // g\n")},
     {BODY("  while {\n    while {\n      cond true\n    } do {\n    }\n    cond true\n  } do {\n    while {\n      cond true\n    } do {\n    }\n  }\n"), NULL},
     {BODY("  if true {\n    if false {\n      commit_smem\n    }\n  }\n"), NULL},
-    /* clusters, the explicit face, semaphores, warps and partitions */
+    /* clusters, the explicit style, semaphores, warps and partitions */
     {"kernel @k() threads(wg=2) attr auto_fence=1 cluster(a=2,b=1) attr cluster_exit=sync grid(x=2) {\n}\n", "kernel @k() grid(x = 2) cluster(a = 2, b = 1) threads(wg = 2)\n    attr cluster_exit = sync auto_fence = 1\n{\n}\n"},
     {"kernel @k() attr cluster_exit=none arch=\"sm_103a\" {\n}\n", "kernel @k() attr arch = \"sm_103a\" cluster_exit = none\n{\n}\n"},
     {"kernel @k() attr cluster_exit = none\n{\n}\n", NULL},

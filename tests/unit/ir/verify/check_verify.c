@@ -411,7 +411,7 @@ static void note_codes(const char *path, bool *seen) {
 /* The goldens of the folder and of the folders in it. */
 static void note_folder(const char *path, bool *seen) {
     DIR *folder = opendir(path);
-    ck_assert_msg(folder != NULL, "'%s' is no folder", path);
+    ck_assert_msg(folder != NULL, "'%s' is not a folder", path);
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (entry->d_name[0] == '.') {
             continue;

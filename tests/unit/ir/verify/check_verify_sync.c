@@ -1,4 +1,4 @@
-/* check_verify_sync.c - rules of clusters, barriers of both faces, semaphores, atomics, warps and
+/* check_verify_sync.c - rules of clusters, barriers of both styles, semaphores, atomics, warps and
  * partitions: the limits from both sides, and legal kernels that stay silent.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/bind_text.h"
@@ -110,7 +110,7 @@ static const sync_case sync_cases[] = {
      "scratch %w : smem f32[16, 32] tile(8, 32) swizzle(128)\n" BAR
      "copy_gmem_to_smem %a[ds(0, 16), ds(0, 32)], %w, %bar[0] collective_axes(cx, cy)",
      BOX},
-    /* the explicit face */
+    /* the explicit style */
     {"", MBAR "mbarrier_init %m[0], 1\n mbarrier_init %m[1], 1048575", 0},
     {"", MBAR "mbarrier_init %m[0], 0", ARRIVALS},
     {"", MBAR "mbarrier_init %m[0], 1048576", ARRIVALS},

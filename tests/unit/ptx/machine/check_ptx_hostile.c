@@ -65,15 +65,15 @@ static const struct text_case {
     {"",
      "mma.sync.aligned.m16n8k16.row.col.e4m3.f16.f16.e4m3 {%r0}, {%r0, %r1, %r2, %r3}, {%r0, %r1}, "
      "{%r0};",
-     "the machine does not know this form of 'mma'"},
+     "the emulator does not know this form of 'mma'"},
     {"",
      "mma.sync.aligned.m16n8k0.row.col.f32.f16.f16.f32 {%r0, %r1, %r2, %r3}, {}, {}, {%r0, %r1, "
      "%r2, %r3};",
-     "the machine does not know this form of 'mma'"},
+     "the emulator does not know this form of 'mma'"},
     {"",
      "mma.sync.aligned.m16n8k16.row.col.f32.f16.s8.f32 {%r0, %r1, %r2, %r3}, {%r0, %r1, %r2, %r3}, "
      "{%r0, %r1}, {%r0, %r1, %r2, %r3};",
-     "the machine does not know this form of 'mma'"},
+     "the emulator does not know this form of 'mma'"},
     /* what only other entries and functions have is no matter */
     {".func f() { .local .b8 l[500000]; .shared .b8 t[200000]; multimem.red.global.add.u32 [0], 1; "
      "ret; }\n.visible .entry other(.param .b8 y[30000]) { .local .b8 m[500000]; call f; ret; }\n",
@@ -83,7 +83,7 @@ static const struct text_case {
      "not 1000000 and 8"},
     {".func g();\n.func f() { call g; ret; }\n.func g() { multimem.red.global.add.u32 [0], 1; ret; "
      "}\n",
-     "call f;", "the machine does not run 'multimem.red' yet"},
+     "call f;", "the emulator does not run 'multimem.red' yet"},
 };
 
 static const grout_diag *run_text(const struct text_case *it, const char *directives,

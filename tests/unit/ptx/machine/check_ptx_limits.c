@@ -56,7 +56,7 @@ static void expect(const char *text, shape how, const char *message) {
     grout_diags_free(diags);
 }
 
-/* Functions that call each other, so many deep. */
+/* Functions that call each other, this many deep. */
 static void expect_calls(uint32_t calls, const char *message) {
     grout_text text = {0};
     grout_text_add(&text, "%s.func f0() { ret; }\n", HEAD);

@@ -76,7 +76,7 @@ static void expect_done(const char *body, trial *it, uint32_t *words) {
 }
 
 /* Each CTA counts its own piece of work, and those of the clusters that it cancels: each piece is
- * done once, whoever does it. */
+ * done once, by any of them. */
 START_TEST(requests) {
     static const char body[] =
         "@!%p0 bra E; mov.u32 %r4, 0; mov.u32 %r5, %r1;\n"

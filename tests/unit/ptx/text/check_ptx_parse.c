@@ -77,7 +77,7 @@ static const struct error_case {
     grout_diag_code code;
     uint32_t line, column;
 } error_cases[] = {
-    {BODY("add.s33 %r1, %r1, 1;\n"), "'.s33' is no word of 'add' that is known",
+    {BODY("add.s33 %r1, %r1, 1;\n"), "'.s33' is not a known word of 'add'",
      GROUT_DIAG_PTX_UNSUPPORTED, 7, 5},
     {BODY("adq.s32 %r1, %r1, 1;\n"), "no instruction 'adq.s32' is known",
      GROUT_DIAG_PTX_UNSUPPORTED, 7, 1},
