@@ -312,7 +312,7 @@ void grout_module__give_back(grout_module *bound, uint32_t *owners) {
     }
 }
 
-/* What --max-memory bounds is bound there, whoever has the module. */
+/* What --max-memory bounds is bound there, for any owner of the module. */
 static const grout_allocator *get_allocator(const grout_session *session, const grout_load *load) {
     const grout_allocator *limited = grout_session__get_allocator(session);
     return limited != NULL ? limited : grout_module_get_allocator(load->symbolic);

@@ -74,8 +74,8 @@ bool grout_ptx__touch(ptx_order *order, const ptx_actor *actor, const ptx_touch 
                       ptx_race *race_out);
 bool grout_ptx__touch_by_flight(ptx_order *order, const ptx_flight *flight, uint32_t cta,
                                 uint32_t warp, const ptx_touch *touch, ptx_race *race_out);
-/* Two writes that race and leave the same values, by their number from 0; NULL: there are not so
- * many. */
+/* Two writes that race and leave the same values, by their number from 0; NULL: there are not
+ * that many. */
 const ptx_equal *grout_ptx__get_equal(const ptx_order *order, size_t number);
 /* What there was more of than can be told apart, in words that begin with the limit's name; NULL.
  */

@@ -103,7 +103,7 @@ static void check_partition(grout_verifying *verifying, const grout_op *op, uint
                                 warps, plural, reason);
         help_partition(verifying,
                        forks_warps(op)
-                           ? "write what one warp does without this operation, or give the "
+                           ? "write the work of one warp without this operation, or give the "
                              "partition 4 warps"
                            : "give the partition 4 warps, or leave it to one that has");
     } else if (is_spelt_layout(op)) {

@@ -8,7 +8,8 @@ usage: drawn_ptx.py --grout PATH --random CHECK_RANDOM --synchronised CHECK_SYNC
 
 Of each architecture this many kernels that are right by construction, by their numbers alone: of check_synchronised and
 check_random, and of tests/certificates. Each is compiled once and runs in this many interleavings, and each of these
-has to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that differ.
+has to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that
+differ.
 """
 import argparse
 import glob
