@@ -95,7 +95,7 @@ static bool check_address(launch *l, uint32_t index) {
         l->help = "give it memory that begins at such a multiple, as all that the driver and "
                   "PyTorch allocate does, and not a slice of it that begins elsewhere";
         return grout_gpu__fail(&l->error, GROUT_DIAG_BAD_ARGUMENT,
-                               "argument '%s' of kernel '@%s' begins at 0x%llx, which is no "
+                               "argument '%s' of kernel '@%s' begins at 0x%llx, which is not a "
                                "multiple of %d bytes",
                                param->name, l->kernel->name, address, ALIGN);
     }

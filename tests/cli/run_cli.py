@@ -279,7 +279,7 @@ def test_outputs(folder):
     run("check", kernel, "--input", "a=ones", "--expect-output", f"c={c}", "--atol", "1").expect(0)
     run("run", kernel, "--output", f"c={folder}/h.npy:f16").expect(0)
     assert b"'<f2'" in read(f"{folder}/h.npy")
-    run("run", kernel, "--output", f"c={folder}/h.npy:i32").expect(2, "", "no float type")
+    run("run", kernel, "--output", f"c={folder}/h.npy:i32").expect(2, "", "not a float type")
     # An output is not written when the run does not end, nor over what it would destroy.
     before = read(c)
     run("run", kernel, "--max-steps", "3", "--output", f"c={c}").expect(3, None, "no output is written")

@@ -74,7 +74,7 @@ static const loop_case cases[] = {
     {"a while",
      "  %k = while carry(%i = 0) {\n    cond (lt %i, %n)\n  } do {\n" LOAD WGMMA
      "    yield (add %i, 1)\n  }\n",
-     AT_ONCE, "Rounds of", "and the turns of a 'while' cannot be told",
+     AT_ONCE, "Rounds of", "and the turns of a 'while' are not known",
      "write the loop as a 'for'; or "},
     {"a loop around", "  for %k in 0..2 {\n" TO("%n") LOAD WGMMA "  }\n  }\n", AT_ONCE, "Rounds of",
      "and the loop comes again before its last turns are waited for",

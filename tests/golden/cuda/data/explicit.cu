@@ -75,7 +75,7 @@ explicit_kernel(grout_f32 *o,
                     grout_store_gmem(o + t0 * 64ll + flat, chunk);
                 }
                 // mbarrier_arrive %empty[%i]
-                grout_thread_barrier(thread); // one arrival stands for all lanes
+                grout_thread_barrier(thread); // one arrival counts for all lanes
                 if (warp % 4 == 0 && grout_elect()) {
                     grout_mbarrier_arrive(empty + 8 * i);
                 }

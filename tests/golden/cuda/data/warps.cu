@@ -40,7 +40,7 @@ warps(grout_i32 *x,
         // barrier_wait %b[%w]
         grout_barrier_wait(b, b_phases_0, dog, {0, (grout_u32)(w), 9, warp % 4 + 1});
         // barrier_arrive %c[0]
-        __syncwarp(); // one arrival stands for all lanes
+        __syncwarp(); // one arrival counts for all lanes
         if (grout_elect()) {
             grout_mbarrier_arrive(c);
         }
