@@ -39,8 +39,8 @@ LATE = """kernel @k(%y: out gmem f32[64]) {
   wait_smem_to_gmem 0
 }
 """
-# The CTA that takes the lock last writes out of bounds, or at a place that nothing else writes: CTA 0 and CTA 1 each in a
-# schedule of its own.
+# The CTA that takes the lock last writes out of bounds, or at a place that nothing else writes: CTA 0 and CTA 1 each in
+# a schedule of its own.
 ORDERS = """kernel @k(%lock: inout gmem i32[1] init(zeros), %y: out gmem i32[8]) grid(g = 3) {
   %g = axis_index g
   %old = atomic_fetch_add %lock[0], 1 order(acq_rel)
