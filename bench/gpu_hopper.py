@@ -18,7 +18,7 @@ import time
 
 BEST = "BN=128,WGS=3,REGS=160,PRODUCER_REGS=32"  # of attention with D = 64
 MATMUL = "8192,8192,8192"
-# name, seconds, command after the interpreter; GROUT and LOG stand for themselves
+# name, seconds, command after the interpreter; GROUT and LOG become the paths of both
 STEPS = [
     ("compare", 100,
      ["tests/differential/gpu/kernels_on_gpu.py", "GROUT", "--jobs", "14", "--budget", "80", "--log", "LOG"]),

@@ -75,8 +75,9 @@ def check_tests(place, cell):
 def make_page(rows):
     lines = ["# Limits", "",
              ("What grout bounds in the language, the checker, the interpreter, the search of schedules and the "
-              "PTX emulator,"), ("and what happens where a kernel needs more. No limit is silent: something grows, or a "
-                         "message names it. Each has"),
+              "PTX emulator,"),
+             ("and what happens where a kernel needs more. No limit is silent: something grows, or a "
+              "message names it. Each has"),
              ("a test that reaches it. Written by `tools/lint_limits.py --update` from `tools/limits.tsv`; the lint "
              "finds"), "constants that look like a bound and are not in the table.", "",
              "| at the limit | |", "|---|---|"]

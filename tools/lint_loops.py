@@ -8,7 +8,7 @@ a loop whose condition compares with such a size (a name of SIZE, or an iterator
 tools/loops.tsv. Found is a row that no loop needs.
 
 loops.tsv: where, size, most, why. where: '*', or FILE:FUNCTION. size: as the loop writes it, or its end
-('shape.cta_count' is 'plan->shape.cta_count', too). most: the most turns, or what a turn stands for.
+('shape.cta_count' is 'plan->shape.cta_count', too). most: the most turns, or what a turn is.
 
 --list: prints the loops that were looked at. FOLDER: a tree instead of this one, with a loops.tsv of its own.
 
@@ -44,7 +44,7 @@ Loop = namedtuple("Loop", "file line function size")
 
 
 def find_end(text, at, pair):
-    """Behind the bracket that closes the one at text[at]."""
+    """The place after the bracket that closes the one at text[at]."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] == pair[0]) - (text[i] == pair[1])

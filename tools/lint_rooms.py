@@ -161,7 +161,7 @@ def faults_of_cycles(rooms, uses):
 
 
 def faults_of_sizes():
-    """Of what git tracks or could add, and is there."""
+    """Looks at what git tracks or could add, and is there."""
     counts = collections.Counter(os.path.dirname(name) for name in list_files()
                                  if os.path.splitext(name)[1] != CATALOGUES.get(os.path.dirname(name)))
     for folder, count in sorted(counts.items()):

@@ -1,4 +1,4 @@
-"""Rules about the sources that no compiler checks: who may include whom, what a library may call.
+"""Rules about the sources that no compiler checks: what may include what, what a library may call.
 
 usage: lint_sources.py [FILE...]     every C file that git knows or could add, by default
 

@@ -122,7 +122,7 @@ def forget_old(days):
 
 
 def choose(build, wanted):
-    """The entry of each file. Of a file that two targets compile clang-tidy would look at both, and the second time
+    """The entry of each file. It would look twice at a file that two targets compile, and the second time
     find a va_list that is none (clang-tidy 14)."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)

@@ -160,22 +160,22 @@ WRONG = """kernel @k(%x: in gmem f32[128], %y: out gmem f32[128])
   scratch %xs : smem f32[128]
   store %xs, (load %x)
   {above}
-  copy_smem_to_gmem %xs, %y  {behind}
+  copy_smem_to_gmem %xs, %y  {after}
   wait_smem_to_gmem 0
 }}
 """
 
 
-@pytest.mark.parametrize("above, behind", [("", "// note // allow: missing-commit-smem it is a test"),
+@pytest.mark.parametrize("above, after", [("", "// note // allow: missing-commit-smem it is a test"),
                                            ("// allow: missing-commit-smem, smem-race it is a test", "")])
-def test_comments_silence_findings(above, behind):
-    report = grout.load(WRONG.format(above=above, behind=behind)).check()
+def test_comments_silence_findings(above, after):
+    report = grout.load(WRONG.format(above=above, after=after)).check()
     assert report.is_clean and report.findings == () and "@k: clean, 1 silenced" in str(report)
     assert [finding.silenced for finding in report.silenced] == ["it is a test"]
 
 
 def test_comments_of_other_lines_and_codes_silence_nothing():
-    text = WRONG.format(above="debug_print \"// allow: missing-commit-smem x\"", behind="// allow: smem-race x")
+    text = WRONG.format(above="debug_print \"// allow: missing-commit-smem x\"", after="// allow: smem-race x")
     assert grout.load(text).check(print=None).verdict == "error"
 
 
@@ -185,13 +185,13 @@ def test_comments_of_other_lines_and_codes_silence_nothing():
                                           ("// allow: step-limit x", "no finding of a run")])
 def test_broken_comments_are_refused(comment, why):
     with pytest.raises(grout.GroutError, match=why):
-        grout.load(WRONG.format(above=comment, behind=""))
+        grout.load(WRONG.format(above=comment, after=""))
     with pytest.raises(grout.GroutError, match="no code follows"):
-        grout.load(WRONG.format(above="", behind="") + "// allow: smem-race x")
+        grout.load(WRONG.format(above="", after="") + "// allow: smem-race x")
 
 
 def test_a_lowered_error_is_said():
-    kernel = grout.load(WRONG.format(above="", behind=""))
+    kernel = grout.load(WRONG.format(above="", after=""))
     report = kernel.check(severity={"missing-commit-smem": "warning"})
     assert report.verdict == "warning" and not report.is_clean and report.errors == ()
     assert [(finding.code, finding.severity, finding.is_lowered) for finding in report.findings] == [
@@ -203,7 +203,7 @@ def test_a_lowered_error_is_said():
         report.expect_clean()
     # Other codes keep theirs, and what is silenced has none.
     assert kernel.check(severity={"smem-race": "warning"}).verdict == "error"
-    silenced = grout.load(WRONG.format(above="", behind="// allow: missing-commit-smem it is a test"))
+    silenced = grout.load(WRONG.format(above="", after="// allow: missing-commit-smem it is a test"))
     assert silenced.check(severity={"missing-commit-smem": "warning"}).verdict == "clean"
 
 
@@ -231,7 +231,7 @@ def test_what_follows_from_a_lowered_error_stands_alone(kernels):
     ({"step-limit": "warning"}, "no finding of a run"), ("missing-commit-smem=warning", "it is a dict")])
 def test_severities_that_are_none(severity, why):
     with pytest.raises(ValueError, match=why):
-        grout.load(WRONG.format(above="", behind="")).check(severity=severity)
+        grout.load(WRONG.format(above="", after="")).check(severity=severity)
 
 
 # ---- racing writes of equal values ----------------------------------------------------------------------------------

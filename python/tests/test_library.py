@@ -26,7 +26,7 @@ def is_struct(name):
 def test_every_public_struct_has_its_size_compared():
     structs = {name for name in ffi.list_types()[0] if name.startswith("grout_") and is_struct(name)}
     listed = {name for name, _ in list_structs(lib)}
-    assert listed == structs, "doors/binding/structs.def is behind the headers"
+    assert listed == structs, "doors/binding/structs.def lacks what the headers have"
     assert _library._find_difference(lib) is None
 
 

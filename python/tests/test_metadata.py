@@ -17,7 +17,7 @@ PAGES = {"docs/pallas.md": 1, "docs/python.md": 1, "python/README.md": 1}
 
 
 def read_metadata():
-    """Of the distribution that grout was imported from."""
+    """The metadata of the distribution that grout was imported from."""
     try:
         found = importlib.metadata.distribution("grout-gpu")
     except importlib.metadata.PackageNotFoundError:

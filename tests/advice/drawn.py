@@ -6,8 +6,8 @@ Draws kernels whose actors change the same bytes by atomics of several kinds, by
 read them by atomics; between the stages they meet in drawn ways, some of which order nothing. Then each advice of
 'check --advice' is followed, and all together that are said to go together. Where the kernel has the same outputs under
 all schedules and timings that are tried (more of them, before one is called wrong), each kernel that is made of it by
-advice has these under all of them, and is clean with a verdict for every schedule. With --ptx also on the machine for
-PTX (NVRTC), where engines take their time.
+advice has these under all of them, and is clean with a verdict for every schedule. With --ptx also on the PTX
+emulator (NVRTC), where engines take their time.
 
 Closing line: 'N passed, N failed, N followed'. A kernel that differs is printed.
 

@@ -453,7 +453,7 @@ class ActorOps:
                 self.close_group(state, actor, "bulk")
 
     def find_source(self, actor, it):
-        """What a copy reads. Of an array that nobody writes it does not matter which elements."""
+        """What a copy reads. For an array that nobody writes it does not matter which elements."""
         if it.name in PICKED_COPIES and it.operands[0]["object"] not in self.program.read_only:
             return self.find_picks(actor, it)
         return self.find_place(actor, it.operands[0])
@@ -462,7 +462,7 @@ class ActorOps:
         return self.find_rows(actor, it) if it.name in ROWS else self.find_place(actor, it.operands[1])
 
     def find_rows(self, actor, it):
-        """(place, mask, owner) of the rows that indices name. Of an array that nobody writes it does not matter
+        """(place, mask, owner) of the rows that indices name. For an array that nobody writes it does not matter
         which."""
         view, indices = (it.operands[i] for i in ROWS[it.name])
         if view["object"] in self.program.read_only:
@@ -493,7 +493,7 @@ class ActorOps:
         state.groups[(mechanism, actor.lane)] = (closed + (opened,), ())
 
     def wait_for_groups(self, state, actor, mechanism, newest, reads_only):
-        """All but the newest groups are over, for who waits: a thread's wait is one of each of its lanes."""
+        """All but the newest groups are over, for the one that waits: a thread's wait is one of each of its lanes."""
         lanes = [actor.lane] if actor.key[2] >= 0 else [actor.key[:2] + (w,) for w in range(4)]
         over = 0
         for lane in lanes:
@@ -529,7 +529,7 @@ class ActorOps:
 
 
 def compute(function, values):
-    """Of scalars, or element by element: scalars go with every element."""
+    """Over scalars, or element by element: scalars go with every element."""
     sizes = {len(value) for value in values if isinstance(value, tuple)}
     if not sizes:
         return function(*values)

@@ -9,7 +9,7 @@ PARAMS = 'kernel @k(%%m: inout gmem f32[16, 64], %%y: inout gmem f32[%d, 64]) %s
 
 
 class Rows(Drawn):
-    """Threads, or CTAs, that move rows of one array. What waits for a copy stands some time behind it, or nowhere; a
+    """Threads, or CTAs, that move rows of one array. What waits for a copy comes some time after it, or nowhere; a
     hand-over is an arrival and a wait, or units of a semaphore."""
 
     def __init__(self, seed):

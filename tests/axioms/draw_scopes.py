@@ -27,7 +27,7 @@ class Waiting(Drawn):
 
 class Scopes(Waiting):
     """Scopes one after another, whose bytes engines may still use when they end: what waits for them stands inside,
-    behind, in a later scope, or nowhere."""
+    after it, in a later scope, or nowhere."""
 
     def __init__(self, seed):
         super().__init__("scopes", seed, 1)

@@ -1,7 +1,7 @@
 """Draws small kernels of tensor memory: MMAs, commits, loads and stores by a few actors, and what puts them in order.
 
-The actors take turns: who has the turn works, waits for its own work mostly, and hands the turn on by a way that may or
-may not order the tensor core. Now and then somebody works out of turn.
+The actors take turns: the one that has the turn works, waits for its own work mostly, and hands the turn on by a way
+that may or may not order the tensor core. Now and then somebody works out of turn.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -6,7 +6,7 @@ usage: judge.py --grout PATH --export PATH litmus
 
 What the axioms say of a program: which pairs of accesses race in some execution, and which executions never end. Where
 a pair is in order only by a ruling of docs/memory_model.md, the ruling is named. A litmus program whose verdict differs
-has to be in EXPECTED, with the reason. Of a drawn kernel the verdicts have to be the same, and each pair that the
+has to be in EXPECTED, with the reason. For a drawn kernel the verdicts have to be the same, and each pair that the
 checker reports has to be a race by the axioms.
 
 SPDX-License-Identifier: Apache-2.0

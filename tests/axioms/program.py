@@ -272,7 +272,7 @@ def count_packed(it):
 
 def mask_columns(dims, starts, extents, it):
     """A box in tensor memory, with two bits for a column: a reference has all rows. Those of 128 rows take all lanes.
-    Of 64 rows the first half of the columns has the first 16 of each 32 lanes, and the second half the 16 beside."""
+    For 64 rows the first half of the columns has the first 16 of each 32 lanes, and the second half the 16 beside."""
     rows, packed = dims[-2], count_packed(it)
     first, count, width = (n // packed for n in (starts[-1], extents[-1], dims[-1]))
     if it["scales"]:  # 32 rows and four of a row are a column
@@ -343,7 +343,7 @@ def find_fetched(block, found):
 
 
 def find_overlaps(objects, space, measure):
-    """For each array of a CTA's memory the one that stands for all whose bytes it shares, and its distance from that:
+    """For each array of a CTA's memory the one that represents all whose bytes it shares, and its distance from that:
     scopes use bytes again."""
     spans = []
     for key, it in objects.items():

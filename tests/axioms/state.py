@@ -35,7 +35,7 @@ class Actor:
         self.waits = {}  # barrier: phases it has waited for
         self.spins = {}  # instruction of a loop that polls: what it gave last
         self.status = "runs"  # "joins", "ended"
-        self.trace = hash(key)  # stands for all that it has done
+        self.trace = hash(key)  # represents all that it has done
         self.round = {}  # meeting: the round in which it came
         self.stage = 0  # of an instruction with two steps
         self.tensor = self.tensor_seen = 0  # what it knows of tensor memory, see tensor.py
@@ -65,7 +65,7 @@ class State:
         self.actors, self.counts = {}, {}
         self.barriers, self.cells, self.meetings = {}, {}, {}
         self.groups = {}  # (mechanism, lane): (closed groups, open group)
-        self.pending = frozenset()  # ends of asynchronous operations that a barrier is told of
+        self.pending = frozenset()  # ends of asynchronous operations that a barrier hears of
         self.accesses, self.fences = (), ()
         self.seals = ()  # (bit, what it covers) of fences before a synchronisation, see tensor.py
         self.memory = {}

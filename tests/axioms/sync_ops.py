@@ -45,7 +45,7 @@ class SyncOps(TensorOps):
             self.report("init", line, 0)
 
     def parity_of(self, state, actor, it):
-        """(parity that a wait or test stands for, the phase it means or None)"""
+        """(parity that a wait or test names, the phase it means or None)"""
         if it.name.startswith("mbarrier"):
             return self.value(actor, it.operands[1]) & 1, None
         count = actor.waits.get(self.barrier_key(actor, it.operands[0]), 0)
@@ -204,7 +204,7 @@ class SyncOps(TensorOps):
     do_copy_gmem_to_smem_im2col = do_copy_gmem_to_smem
 
     def start_copy(self, state, actor, it, source, target, key, size, proxy, mode):
-        """One asynchronous copy into one CTA. Its end is told to the barrier there."""
+        """One asynchronous copy into one CTA. Its end is reported to the barrier there."""
         bit = self.event(state, actor, it.name, actor.pc, target, key)
         know = actor.know
         self.read_maps(state, actor, it, bit << 1)
@@ -385,7 +385,7 @@ class SyncOps(TensorOps):
             self.end_cta(state, actor.cta, mine)
 
     def end_cta(self, state, cta, threads):
-        """The SMEM goes away: a write to all of it, behind the ends of all its threads."""
+        """The SMEM goes away: a write to all of it, after the ends of all its threads."""
         know = NOTHING
         for thread in threads:
             know = join(know, thread.know)

@@ -18,9 +18,9 @@ SPDX-License-Identifier: Apache-2.0
 from actor_ops import ActorOps
 from order import bits
 
-# What an access of tensor memory is to the pairs that are in order: (role, whose, instruction, sums). Of a warp that
-# issues to the tensor core: what an MMA adds to, what it reads beside it, what a copy writes; of a thread its loads and
-# stores.
+# What an access of tensor memory is to the pairs that are in order: (role, whose, instruction, sums). For a warp that
+# issues to the tensor core: what an MMA adds to, what it reads beside it, what a copy writes; for a thread its loads
+# and stores.
 SUMS, OPERAND, COPY, MOVE = "sums", "operand", "copy", "move"
 
 
@@ -80,7 +80,7 @@ def is_vouched(x, y, accesses):
 
 
 def is_tensor_ordered(x, y, accesses):
-    """x before y: at once, or behind one that follows x in the pipeline, on all columns that the two share."""
+    """x before y: at once, or after one that follows x in the pipeline, on all columns that the two share."""
     shared = x.mask & y.mask
     return follows(x, y) or any(is_behind(x, z, y) and was_right(z, shared, accesses)
                                 for z in list_followers(x, shared, accesses))
@@ -191,7 +191,7 @@ class TensorOps(ActorOps):
         self.start_of_thread(state, actor, it, "w")
 
     def tensor_wait_load_tmem(self, state, actor, it, mode="r"):
-        """Of all loads by this thread so far. The wait is an event, so that a state knows whether it was reached."""
+        """For all loads by this thread so far. The wait is an event, so that a state knows whether it was reached."""
         self.learn(actor, bits(self.event(state, actor, it.name, actor.pc)))
         for bit in self.list_operations(state, (mode, actor.key[:2])):
             actor.tensor |= bit << 2

@@ -329,7 +329,7 @@ def draw_flag(draw):
 
 def draw_reset(draw):
     """The receiver puts something else in its flag before it goes round: it waits for ever if the sender was there
-    first, unless that waits until it is told."""
+    first, unless that waits until it hears of it."""
     value, is_told = draw.randint(1, 3), draw.random() < 0.5
     asks = ["while {", "  %go = atomic_fetch_add %f[1], 0 order(acquire) scope(gpu)", "  cond (ne %go, 1)", "} do {",
             "  delay 10", "}"] if is_told else []

@@ -16,7 +16,7 @@ def add_counter(kernel):
 
 
 def add_place(kernel):
-    """By way of memory: who comes first writes its own number."""
+    """By way of memory: the first writes its own number."""
     cell = kernel.add_object("cell", "smem i32[1]")
     kernel.emit(f"%turn = atomic_fetch_add {kernel.add_flags('count', 1)}[0], 1",
                 "if (eq %turn, 0) {", f"store {cell}[0], %me", "}", "block_barrier", f"%v = load {cell}[0]")

@@ -84,7 +84,7 @@ class Meeting:
         self.kernel.emit(*last)
 
     def emit_hub(self, turn):
-        """All arrive at one mbarrier; who waits there tells all."""
+        """All arrive at one mbarrier; the one that waits there tells all."""
         kernel, world = self.kernel, self.world
         is_far = world.cluster > 1
         kernel.emit(f"mbarrier_arrive {world.refer(self.name, 0) if is_far else self.name}[0]", "if (eq %me, 0) {",
@@ -167,7 +167,7 @@ class Meetings:
         kernel.emit("}")
 
     def place_inits(self, start):
-        """In the kernel's own block, or in a branch with a meeting behind."""
+        """In the kernel's own block, or in a branch with a meeting after it."""
         kernel, world, inits = self.kernel, self.world, self.kernel.list_inits()
         if not inits:
             return

@@ -57,7 +57,7 @@ def double(kernel, at):
 
 
 def move(kernel, at):
-    """Past up to four lines before or behind, which may be the edge of a block."""
+    """Past up to four lines before or after, which may be the edge of a block."""
     draw, lines = kernel.draw, kernel.lines
     step, left = draw.choice((-1, 1)), draw.randint(1, 4)
     start = at

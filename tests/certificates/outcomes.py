@@ -1,7 +1,7 @@
 """Kernels whose outcome is a GPU's choice: what tests of phases in flight say, and polls of them, what atomics return,
 which semaphore wait takes which unit, in which order engines are done.
 
-Each actor makes a small number of what it was told; all meet, and actor 0 makes one number of all: the outcome. For
+Each actor makes a small number of what it has heard; all meet, and actor 0 makes one number of all: the outcome. For
 each number that there may be a line asks that it is not this one. So the findings of an exploration are the outcomes
 that it has seen, and the array %y has the outcome of one run.
 
@@ -29,7 +29,7 @@ class Bell:
 
 
 class Choices:
-    """What the actors of a kernel do, and what each is told: values from 0 to below a radix."""
+    """What the actors of a kernel do, and what each hears: values from 0 to below a radix."""
 
     rung: dict[typing.Any, typing.Any]
 
@@ -66,7 +66,7 @@ class Choices:
         return self.kernel.add_flags("d", CELLS)
 
     def add_bell(self):
-        """Of a CTA; its ringer is an actor of the same cluster, in each cluster the same."""
+        """Adds a bell of a CTA; its ringer is an actor of the same cluster, in each cluster the same."""
         arrivals = self.draw.choice((1, 1, 1, 2))
         rank = self.draw.randrange(self.world.cluster)
         bell = Bell(self.kernel.add_object("m", "mbarrier"),
@@ -116,7 +116,7 @@ class Choices:
         self.input = self.input or self.kernel.add_param("x", "in", f"i32[{WIDTH}]")
         return self.input
 
-    # ---- what an actor is told ----
+    # ---- what an actor hears ----
 
     def tell(self, text, radix, is_bool=False):
         value, number = self.kernel.name_value("v"), self.kernel.name_value("n")
@@ -170,7 +170,7 @@ class Choices:
                 self.emit_arrivals(bell, max(0, bell.arrivals - self.rung.get(bell, 0)))
 
     def emit_test(self):
-        """Of a bell in the own CTA. Parity 1 is true until the phase is over, and after the next one."""
+        """Tests a bell in the own CTA. Parity 1 is true until the phase is over, and after the next one."""
         near = [bell for bell in self.bells if bell.rank == self.world.get_rank(self.actor)]
         if not near:
             self.emit_atomic()
@@ -233,7 +233,7 @@ class Choices:
     # ---- looking until something is there ----
 
     def emit_flag(self):
-        """The looker waits for cell 2, and may be told what it found in cell 0 in its last turn but one."""
+        """The looker waits for cell 2, and may hear what it found in cell 0 in its last turn but one."""
         kernel = self.kernel
         last, old, now, is_set = (kernel.name_value(stem) for stem in ("last", "old", "now", "set"))
         kernel.emit(f"{last} = while carry({old} = 0) {{", f"{now} = atomic_fetch_add {self.cells}[0], 0",

@@ -1,7 +1,7 @@
 """Kernels in which one tile of SMEM goes from access to access: threads and engines write it, read it and fill it
 again, and each access comes after one or more before it, by an edge that may be too weak for it.
 
-Of such a chain a verdict has most to weigh: who has read a write vouches for it to whoever comes next, an
+A verdict has most to weigh in such a chain: one that has read a write vouches for it to the next, an
 engine that is done is a fact in time that relaxed edges carry too, and a store that was not committed is
 none. Nothing here is right or wrong by construction; what counts is that a verdict which is said to hold
 does hold.
@@ -45,7 +45,7 @@ class Relay:
                                       f"acc f32[64, {COLUMNS}]")
 
     def draw_accesses(self):
-        """Who does what: the first one writes."""
+        """What each does: the first one writes."""
         draw = self.kernel.draw
         self.actors = [draw.randrange(self.threads) for _ in range(self.count)]
         self.kinds = [draw.choice(WRITES)]

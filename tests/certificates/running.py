@@ -14,9 +14,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from limit import SECONDS
 
 EXIT_CODES = {"clean": 0, "error": 1, "invalid": 2, "incomplete": 3}
-# Of the text and of what was written, not of an order.
+# Findings of the text and of what was written, not of an order.
 IGNORED = {"unused-result", "output-not-written"}
-# Of values: where accesses are out of order, what they bring is a matter of timing, and so is what is said of it.
+# Findings of values: where accesses are out of order, what they bring is a matter of timing, and so are their findings.
 OF_VALUES = {"sparse-metadata"}
 LIMITS = ["--max-findings", "1000", "--max-steps", "30000"]
 

@@ -36,7 +36,7 @@ def write(path, text):
 
 
 def get_cpu_seconds():
-    """Of the calls so far: what other processes do at the same time does not count."""
+    """The time of the calls so far: what other processes do at the same time does not count."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

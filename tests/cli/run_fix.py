@@ -25,7 +25,7 @@ kernel @copy(%x: in gmem f32[N], %y: out gmem f32[N])
 }
 """
 COPY_FIXED = COPY.replace("      copy_smem", "      commit_smem\n      copy_smem")
-# Two threads: the wait stands behind the load that it is for. One line has to move.
+# Two threads: the wait comes after the load that it is for. One line has to move.
 QUEUE = """const N = 32
 kernel @queue(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 2)
 {

@@ -147,7 +147,7 @@ def test_run_lines(folder):
             assert done.returncode == 0 and ": ok\n" in done.stdout, (words, done.stdout)
         else:
             reason = "has no option" if not commands & {"CHECK", "ALL"} else f"'// run:' does not take {spelling}: "
-            # Of two options with one name only that of check is known here.
+            # Only check's option is known here, of two with one name.
             expect(done, 1, reason if spelling not in ("--check", "-i") else "k.grout:2:9: error: ")
             assert f"\n    2 | // run: {words}\n      |         ^" in done.stdout, (words, done.stdout)
             assert "\n  help: " in done.stdout, (words, done.stdout)
@@ -390,7 +390,7 @@ def test_texts(folder):
     """The text of a kernel with each control character in it: comments that are quoted, prints, messages."""
     folder = os.fsencode(folder)
     for number, noise in enumerate([b"".join(CONTROLS).replace(b"\n", b""), b"".join(STEERING), *SEQUENCES]):
-        # A comment behind the access that a finding points to; what is no text makes the kernel invalid, and is quoted
+        # A comment after the access that a finding points to; what is no text makes the kernel invalid, and is quoted
         # then.
         noise = noise.replace(b"\n", b" ")
         text = TALKING.replace("FORGED", "x").replace("copy_smem_to_gmem %s, %y",

@@ -257,7 +257,7 @@ def test_warnings_leave_room(folder):
 
 
 def get_cpu_seconds():
-    """Of the calls so far: what other processes do at the same time does not count."""
+    """The time of the calls so far: what other processes do at the same time does not count."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -522,7 +522,7 @@ def test_strict_fences(folder):
     expect(run("check", *first, "--no-explore"), 0)
     expect(run("check", *first[:-1], "--explore"), 0)
     expect(run("check", *first, "--explore", cwd=folder), 1, "[missing-commit-smem]")
-    # Advice does without a commit only if the launch is as strict without it.
+    # Advice leaves a commit out only if the launch is as strict without it.
     two = write(f"{folder}/two.grout", read_behaviour("by-the-issuer-fixed"))
     assert run("check", two, "--advice").stdout.count("[redundant-commit]") == 2
     assert run("check", two, "--advice", "--strict-fences").stdout.count("[redundant-commit]") == 1

@@ -41,7 +41,7 @@ def read(path):
 
 
 def get_words(text):
-    """The sentences of the head, behind the corpus line."""
+    """The sentences of the head, after the corpus line."""
     words = []
     for line in text.split("\n")[1:]:
         if not line.startswith("// ") or line.startswith(("// expect", "// run:")):

@@ -4,7 +4,7 @@ usage: check_examples.py --grout PATH [--update] [FILE...]     docs/*.md and REA
 
 A fenced block tagged 'grout' is a whole file, and 'grout check --expect' accepts it; without expectation comments it
 has to be clean. A block tagged 'console' shows commands, '$ grout ...', each followed by all that it prints; a line
-'...' stands for any lines. The commands of a page run one after the other in one folder, which has kernels/ in it. What
+'...' matches any lines. The commands of a page run one after the other in one folder, which has kernels/ in it. What
 needs a library that is not here is left out. --update writes what the commands print, but where lines are left out.
 Other blocks are not looked at.
 """

@@ -74,7 +74,7 @@ OF_PEER = {"at": ".cluster(1)", "all": " multicast(cx)", "filler": "%is_other", 
 # The same of what an MMA of a pair writes in both CTAs, of which the leader alone hears: by edges to the other CTA.
 OF_A_PAIR = "CTA ENGINE WRITE (by an MMA of a pair)"
 
-# By edge: what is written behind the arrival and behind the wait, and the words of facts.def that go along it.
+# By edge: what is written after the arrival and after the wait, and the words of facts.def that go along it.
 EDGES = {
     "own strong": ("", "", WORDS),
     "own relaxed": (" order(relaxed)", " order(relaxed)", ("TIME", "SEEN")),

@@ -13,7 +13,7 @@ A pair of lines has to be found, as a warning if each two writes of the lines le
 one does not. Where a later write, in order with one of the two, has taken its bytes, the checker may meet the pair or
 not.
 
-With --ptx the search for races in the PTX that the kernel becomes has to say the same of the kernel as a whole, in so
+With --ptx the search for races in the PTX that the kernel becomes has to say the same of the kernel as a whole, in this
 many interleavings. That needs NVRTC: 77 without it.
 
 SPDX-License-Identifier: Apache-2.0

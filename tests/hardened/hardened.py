@@ -4,9 +4,9 @@
 
 usage: hardened.py FILE...
 
-Of each file: code that may lie anywhere, and no text relocations; tables of the linker read-only before anything runs
-(RELRO and BIND_NOW); no stack, and no other memory, that is both written and executed; canaries on the stack; checked
-copies; libraries looked for beside the file alone; functions that begin with a mark for indirect calls, where the
+Each file has to have: code that may lie anywhere, and no text relocations; tables of the linker read-only before
+anything runs (RELRO and BIND_NOW); no stack, and no other memory, that is both written and executed; canaries on the
+stack; checked copies; libraries looked for beside the file alone; functions that begin with a mark for indirect calls, where the
 machine has one.
 """
 import struct

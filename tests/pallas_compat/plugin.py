@@ -31,7 +31,7 @@ ONLY = os.environ.get("COMPAT_ONLY", "")
 SECONDS = float(os.environ["COMPAT_SECONDS"])
 SHARD, SHARDS = map(int, os.environ.get("COMPAT_SHARD", "0/1").split("/"))  # which part of the cases
 KNOWN = os.environ["COMPAT_KNOWN"]  # a file with a list of cases that are not run
-GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test is told of; '': none
+GPU = os.environ.get("COMPAT_GPU", "")  # which GPU a test sees; '': none
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # a report is there when the call returns
 
 # Sums of an MMA begin with its accumulator; JAX' interpreter adds the product to it. Some cases compare with the latter

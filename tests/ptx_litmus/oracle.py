@@ -112,7 +112,7 @@ class Run:
     # ---- what was read
 
     def order_places(self):
-        """Of each read, the write that it read from; of each atomic operation, the one before it, too."""
+        """For each read, the write that it read from; for each atomic operation, the one before it, too."""
         self.source = {}
         for place in range(draw.PLACES):
             here = [e for e in self.events if e.place == place and e.kind in "rwu"]
@@ -226,8 +226,8 @@ class Run:
             self.observers[x.number] >> z & 1 and self.after[z] >> y.number & 1 for z in range(len(self.events)))
 
     def is_before_by_coherence(self, x, y):
-        """The one liberty of ptx/order: who has observed a strong write of a place comes after the strong accesses that
-        come before that write, because coherence order is transitive."""
+        """The one liberty of ptx/order: one that has observed a strong write of a place comes after the strong accesses
+        that come before that write, because coherence order is transitive."""
         for write in self.events:
             if write.place == x.place and write.kind in ("w", "u") and write.sem != "weak" and x.sem != "weak" and \
                     write.number != x.number and self.is_before(write, y):

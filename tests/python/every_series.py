@@ -40,7 +40,7 @@ def read_numbers(release):
 
 
 def list_releases(python):
-    """Of JAX on PyPI, for this Python, oldest first, from the oldest tested series on."""
+    """The series of JAX on PyPI, for this Python, oldest first, from the oldest tested series on."""
     try:
         said = run([python, "-m", "pip", "--disable-pip-version-check", "index", "versions", "jax"])
     except Failed as failed:

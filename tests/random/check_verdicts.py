@@ -218,7 +218,7 @@ class Line:
         if self.draw.random() < 0.8:
             self.emit("wgmma_wait 0")
             self.done = self.groups
-        # Of the wgmmas that use the same bytes only the newest is named, and none that a wait that
+        # Only the newest of the wgmmas that use the same bytes is named, and none that a wait that
         # another finding asks for would cover.
         newest = [it["line"] for region in self.regions.values()
                   for it in [r for r in region["reads"] if r["kind"] == "wgmma"][-1:]
@@ -256,7 +256,7 @@ class Threads:
     def __init__(self, seed):
         self.draw = random.Random(seed)
         self.count = self.draw.choice([2, 3])
-        self.known = [set() for _ in range(self.count)]  # what each has done or been told of
+        self.known = [set() for _ in range(self.count)]  # what each has done or heard of
         self.published = [set() for _ in range(self.count)]  # and what of that is committed
         self.bodies = [[] for _ in range(self.count)]
         self.groups = [[] for _ in range(self.count)]

@@ -135,7 +135,7 @@ def compute_tcgen05_sparse(width):
 
 
 def compute_tcgen05_sparse_f32(arrays, sizes):
-    """Of each two neighbours one; the words lie as those of an a of two bytes, of half as many neighbours."""
+    """One of each two neighbours; the words lie as those of an a of two bytes, of half as many neighbours."""
     blocks, whole = sizes["KT"], []
     for m, row in enumerate(cut_rows(arrays["a"], sizes["K"] // 2)):
         full = [0.0] * sizes["K"]
@@ -404,7 +404,7 @@ def compute_backward_queries(arrays, sizes):
 
 
 def derive_embedding(arrays, sizes):
-    """Bags of 0 to L rows; tokens behind the end of a bag are in no table."""
+    """Bags of 0 to L rows; tokens after the end of a bag are in no table."""
     lengths = [value % (sizes["L"] + 1) for value in arrays["lengths"]]
     rows = cut_rows([value * 7 % sizes["ROWS"] for value in arrays["tokens"]], sizes["L"])
     return {"lengths": lengths, "tokens": [value if at < length else -1 for length, row in zip(lengths, rows)

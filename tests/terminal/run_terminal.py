@@ -5,7 +5,7 @@ usage: run_terminal.py --grout PATH [--update]     (in any folder)
 Each kernel of this folder says its command (// RUN: grout ..., %s is the kernel) and exit code (// EXIT: 1).
 pages.txt has a command on each line that needs no kernel of its own. NAME.txt beside a kernel, and
 pages-shown.txt, hold what a terminal of 80 columns and one of 140 show; and one of 80 with colours, where
-<1;31> stands for a colour's escape sequence. Colours change nothing else, and no line is wider than its
+<1;31> means a colour's escape sequence. Colours change nothing else, and no line is wider than its
 terminal, but for a line that is one word. --update writes these files.
 
 zeros.npy, f32[4, 64], lies beside the kernels while they run.

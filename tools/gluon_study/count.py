@@ -20,7 +20,7 @@ KINDS = (counterparts.ONE, counterparts.FOLDED, counterparts.REWRITE, counterpar
 
 
 def count(text):
-    """Of each kind: how often which operation, and the places of each operation."""
+    """For each kind: how often which operation, and the places of each operation."""
     kinds = {kind: collections.Counter() for kind in KINDS}
     lines = collections.defaultdict(set)
     for top in ttgir.parse(text):

@@ -45,7 +45,7 @@ def places(text):
 
 
 def aliases(text):
-    """What #shared, #mma and the like stand for."""
+    """What #shared, #mma and the like mean."""
     return dict(re.findall(r"^#(\w+) = (#ttg\..*|#ttng\..*)$", text, re.M))
 
 

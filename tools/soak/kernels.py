@@ -22,7 +22,7 @@ FOLDERS = (("kernels", 6), ("tests/behaviour", 6), ("tests/golden", 2), ("tests/
 
 
 def load_texts():
-    """Of each folder its texts."""
+    """The texts of each folder."""
     return [[path.read_text(encoding="utf-8", errors="surrogateescape")
              for path in sorted((soak.ROOT / folder).rglob("*.grout"))] for folder, _ in FOLDERS]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments '// allow: CODE[, CODE] reason' of a kernel file, which silence findings of a line.
 
-A comment behind code is about its own line, one alone on its line about the next line with code. In Python, for kernels
+A comment after code is about its own line, one alone on its line about the next line with code. In Python, for kernels
 that are built there or imported from JAX, it is '# allow: CODE reason'.
 """
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_allowances(text: str, name: str) -> tuple[Allowance, ...]:
 
 
 def _list_comments(text: str) -> typing.Iterator[tuple[int, str, bool]]:
-    """Of Python: line, comment, and whether it stands behind code."""
+    """Line and comment, for each of a Python file, and whether it comes after code."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:

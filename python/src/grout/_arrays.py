@@ -60,7 +60,7 @@ def _of_numpy(array: numpy.ndarray[typing.Any, typing.Any], is_read_only: bool =
 
 
 def of_torch(tensor: typing.Any) -> View:
-    """Of any device."""
+    """A view of a tensor of any device."""
     if str(tensor.layout) != "torch.strided":
         raise ArgumentError(f"its layout is {tensor.layout}: take .to_dense()")
     if tensor.is_conj() or tensor.is_neg():
@@ -86,7 +86,7 @@ def is_of(value: object, module: str, name: str) -> bool:
 
 
 def view_of(value: typing.Any) -> View:
-    """Raises an ArgumentError whose message goes behind the parameter's name."""
+    """Raises an ArgumentError whose message goes after the parameter's name."""
     if isinstance(value, numpy.ndarray):
         return _of_numpy(value)
     if is_of(value, "torch", "Tensor"):

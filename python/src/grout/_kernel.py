@@ -422,7 +422,7 @@ class Kernel:
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
     def explore(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
-        """As check, and if one run does not stand for every schedule, runs those that may end otherwise, for at most
+        """As check, and if one run does not speak for every schedule, runs those that may end otherwise, for at most
         budget seconds (10). report.files has the schedules that fail."""
         return self._search("explore", arrays, keywords, budget)
 
@@ -433,7 +433,7 @@ class Kernel:
 
     def advice(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, and report.advice says which commits, waits, barriers and orders beyond the CTA this launch does
-        without: each was left out in a run of its own. There is advice for launches without errors and warnings
+        not need: each was left out in a run of its own. There is advice for launches without errors and warnings
         alone."""
         return self._search("advice", arrays, keywords, budget)
 

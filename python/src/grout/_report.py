@@ -174,7 +174,7 @@ class Report:
 
     @property
     def advice(self) -> tuple[Diagnostic, ...]:
-        """Synchronisation that the launch does without, if the report is of Kernel.advice."""
+        """Synchronisation that the launch does not need, if the report is of Kernel.advice."""
         return tuple(_make_diagnostic(one) for one in self._found.facts["findings"] if one.get("severity") == "advice")
 
     @property

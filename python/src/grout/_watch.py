@@ -2,7 +2,7 @@
 """What ends a call of the library from outside: Ctrl-C, a timeout, what the caller's functions raise.
 
 The library calls back some hundred times in a second, or oftener. Python looks at its signals then, so that Ctrl-C
-becomes a KeyboardInterrupt in the callback. What a callback raises is kept, the library is told to end, and the first
+becomes a KeyboardInterrupt in the callback. What a callback raises is kept, the library is asked to end, and the first
 exception goes on from where the library was called.
 """
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._library import ffi, lib
 
 TIME_IS_OVER = "the time was over (timeout)"
 # Runs in one another, of functions that kernels call and that run kernels. Python's own limit comes before, at 1,000
-# calls in one another; who has raised that is bounded by the C stack, of which each run takes some kilobytes.
+# calls in one another; a program that has raised it is bounded by the C stack, of which each run takes some kilobytes.
 NESTED_MAX = 200
 NESTED_BYTES = 16 << 10
 NESTED_MIN = 4

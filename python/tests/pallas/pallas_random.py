@@ -220,7 +220,7 @@ def run(on, chosen, values):
 
 
 class Case:
-    """A random kernel: phases of steps, each behind a load by TMA and in front of an exchange and a store."""
+    """A random kernel: phases of steps, each after a load by TMA and before an exchange and a store."""
 
     def __init__(self, seed):
         rng = random.Random(seed)

@@ -274,7 +274,7 @@ def test_unions():
 
 @pytest.mark.parametrize("transforms", (TILES, ()))
 def test_members_of_a_union_show_the_same_bytes(transforms):
-    """Of two heights: the lower one has the first rows of the other."""
+    """Two heights: the lower one has the first rows of the other."""
     union = plgpu.RefUnion(SMEM((64, 64), F32, transforms=transforms), SMEM((16, 64), F32, transforms=transforms))
 
     def body(x_ref, out, both, full):

@@ -101,7 +101,7 @@ def out_of_bounds(is_right):
 
 
 def plain_out_of_bounds(is_right):
-    """A plain store behind the end."""
+    """A plain store past the end."""
     def body(x_ref, out):
         part = pl.ds(lax.axis_index("i") * (64 if is_right else 65), 64)
         out[part] = x_ref[part]  # FOUND
@@ -177,7 +177,7 @@ def unawaited_bytes(is_right):
 
 
 def bytes_too_early(is_right):
-    """A peer sends the next row before it is told that the last one has been read."""
+    """A peer sends the next row before it knows that the last one has been read."""
     def body(x_ref, out, room, full, both):
         own = lax.axis_index("c")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of primitives: what JAX lowers is in it, what is in it is tried, what is refused says why.
 
-It runs behind the other tests of grout.pallas, whose kernels it counts.
+It runs after the other tests of grout.pallas, whose kernels it counts.
 """
 import pathlib
 

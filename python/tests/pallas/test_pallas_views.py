@@ -372,7 +372,7 @@ def test_run_state_uses_an_accumulator_of_outside():
 # ---- unions and barriers --------------------------------------------------------------------------------------------
 
 def test_a_union_of_nibbles():
-    """Each array of a group begins at a multiple of 1024 bytes, behind the bytes of those before it."""
+    """Each array of a group begins at a multiple of 1024 bytes, after the bytes of those before it."""
     def body(x, out, union):
         [_, whole], [_, nibbles] = union
         whole[...] = x[...]

@@ -1,6 +1,6 @@
 """Every clean kernel of the repository that synchronises with more than a barrier and a bulk group, on
 the GPU and on the CPU: clusters, multicast, semaphores, atomics, cp.async, named barriers, the explicit
-face, warps. For a machine with an H100 or H200.
+style, warps. For a machine with an H100 or H200.
 
 usage: sync_on_gpu.py GROUT [--jobs 12] [--log FILE] [--only TEXT] [--emit | --hangs]
        from the project's folder; --emit compiles to cubin instead of running (needs NVRTC only), --hangs runs

@@ -88,7 +88,7 @@ def find_end(text, start):
 
 
 def list_instructions(text):
-    """Of a PTX text of an asm statement: without braces around it, declarations, labels and guards."""
+    """The instructions of a PTX text of an asm statement: without braces around it, declarations, labels and guards."""
     text = text.replace("\\n", " ").strip()
     if text.startswith("{"):
         text = text[1:text.rindex("}")]

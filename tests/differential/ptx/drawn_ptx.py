@@ -6,10 +6,10 @@ usage: drawn_ptx.py --grout PATH --random CHECK_RANDOM --synchronised CHECK_SYNC
                     [--first 1] [--count 2000] [--interleavings 20] [--check] [--jobs 1] [--state FILE] [--keep FOLDER]
                     [--list]
 
-Of each architecture this many kernels that are right by construction, by their numbers alone: of check_synchronised and
-check_random, and of tests/certificates. Each is compiled once and runs in this many interleavings, and each of these
-has to leave what the interpreter leaves, and, with --check, be without a race. --keep FOLDER keeps the kernels that
-differ.
+It draws this many kernels for each architecture that are right by construction, by their numbers alone: of
+check_synchronised and check_random, and of tests/certificates. Each is compiled once and runs in this many
+interleavings, and each of these has to leave what the interpreter leaves, and, with --check, be without a race. --keep
+FOLDER keeps the kernels that differ.
 """
 import argparse
 import glob
@@ -27,8 +27,8 @@ TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 sys.path.insert(0, os.path.join(TESTS, "certificates"))
 import certificates
 
-# Who draws a kind, and how many numbers of a hundred kernels of an architecture. Of certificates about 60 of 100
-# numbers draw a right one.
+# Who draws a kind, and how many numbers of a hundred kernels of an architecture. About 60 of 100
+# numbers of certificates draw a right one.
 KINDS = {
     "hopper": (("synchronised", "rings", 14), ("synchronised", "clusters", 14), ("synchronised", "grids", 10),
                ("synchronised", "meetings", 8), ("random", "table", 6), ("random", "values", 8),

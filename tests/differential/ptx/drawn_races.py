@@ -6,7 +6,7 @@ races.py does for the tree. Needs NVRTC: 77 without it.
 usage: drawn_races.py --grout PATH --synchronised CHECK_SYNCHRONISED [--only WORD] [--first 1] [--count 100]
                       [--interleavings 4] [--jobs 1] [--state FILE] [--keep FOLDER] [--list]
 
-Of each kind this many numbers: of check_synchronised, kernels with one operation dropped, moved or changed; of
+It draws this many numbers of each kind: of check_synchronised, kernels with one operation dropped, moved or changed; of
 tests/certificates, kernels of all families, with mistakes and without. --keep FOLDER keeps the kernels that differ.
 """
 import argparse

@@ -5,7 +5,7 @@ numbers are determined. Needs NVRTC: 77 without it.
 
 usage: run_ptx.py --grout PATH [--interleavings 20] [--jobs 1] [--share N] [--only WORD] [--state FILE] [--list]
 
-Of every .grout file of FOLDERS 'grout check' says first which kernels are legal and right; a file runs once for each
+'grout check' says first, for every .grout file of FOLDERS, which kernels are legal and right; a file runs once for each
 '// run:' comment with other sizes or inputs, and with the options of its '// same:' comments. Each right kernel is
 compiled once and runs in this many interleavings: seeds, with asynchronous operations at random, as late and as early
 as the ISA allows. What is left out has a reason, and --list gives it for each.

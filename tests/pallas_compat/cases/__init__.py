@@ -15,7 +15,7 @@ class Prepared:
     """A function that calls kernels, what it is called with, and what has to come out.
 
     reference() gives an array for each result, None for one that is not compared. tolerance: the largest absolute
-    difference; 0: every element is the same. sms: how many SMs the kernel is told of. gpu: what the device says it is.
+    difference; 0: every element is the same. sms: how many SMs the kernel sees. gpu: what the device says it is.
     """
 
     function: typing.Callable

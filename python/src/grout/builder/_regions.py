@@ -141,7 +141,7 @@ class Branch(Region):
         return super().results
 
     def else_(self) -> Else:
-        """with branch.else_(): right behind the body of the if."""
+        """with branch.else_(): directly after the body of the if."""
         return Else(self)
 
 
@@ -155,7 +155,7 @@ class Else(Region):
     def __enter__(self) -> Else:
         builder = self._builder
         if builder._waiting is not self._branch:
-            raise RuntimeError("an else stands right behind its if")
+            raise RuntimeError("an else comes directly after its if")
         builder._waiting = None
         builder._enter()
         count = len(self._branch._yields)

@@ -243,7 +243,7 @@ class Barrier(Ref):
     def _op(self, name: str, *operands: object, **attrs: typing.Any) -> typing.Any:
         return self.builder.op(("mbarrier_" if self.is_explicit else "barrier_") + name, self, *operands, **attrs)
 
-    # Of an array of barriers one, where an array of numbers is loaded.
+    # One of an array of barriers, where an array of numbers is loaded.
     def __getitem__(self, indices: typing.Any) -> Barrier:  # type: ignore[override]  # it is no number
         return self._slice(indices)
 

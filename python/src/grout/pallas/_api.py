@@ -36,7 +36,7 @@ def interpret(check: bool = False, wgmma: str = "lowered", sms: int | None = Non
 
     check: under the race checker; then session.reports has a report for each call. wgmma: 'lowered' (plgpu.wgmma waits
     for nothing, as JAX lowers it) or 'documented' (it waits for the ones before). sms: how many SMs a kernel that asks
-    is told of; None: what the device says, or 132. gpu: 'a100', 'h100' or 'b200', which devices say they are in it, to
+    sees; None: what the device says, or 132. gpu: 'a100', 'h100' or 'b200', which devices say they are in it, to
     all but JAX itself: for kernels and tests that ask. on_report: called with each report; what it raises is an error
     of the kernel's call. Other options are those of Kernel.check or Kernel.run, such as
     seed= or timeout=.
@@ -69,7 +69,7 @@ class PallasReport:
 
     @property
     def findings(self) -> list[Finding]:
-        """Of all calls."""
+        """The findings of all calls."""
         return [finding for report in self.reports for finding in report.findings]
 
     @property

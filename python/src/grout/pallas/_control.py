@@ -288,7 +288,7 @@ def _count_without(importer: Importer, init: typing.Any, counter: int, fixed: in
 
 def _find_counter(cond: typing.Any, body: typing.Any, body_count: int, cond_consts: typing.Any,
                   init: typing.Any) -> typing.Any:
-    """Of a loop 'while i < n' with i going up: its carry i, the bound, and the carry that the bound is, if it is
+    """The carry i of a loop 'while i < n' with i going up, the bound, and the carry that the bound is, if it is
     one."""
     if len(cond.eqns) != 1 or cond.eqns[0].primitive.name != "lt":
         return None

@@ -73,7 +73,7 @@ def _list_answers(sms: int | None, gpu: str | None) -> dict[str, object]:
 
 
 def _get_answer(name: str) -> typing.Any:
-    """Of the innermost session of this thread; None: it has none."""
+    """The one of this thread's innermost session; None: it has none."""
     sessions = getattr(_HERE, "answers", ())
     return sessions[-1].get(name) if sessions else None
 
@@ -108,7 +108,7 @@ def _answer_device(device: typing.Any, name: str) -> None:
 
     def answer(self: typing.Any) -> typing.Any:
         given = _get_answer(name)
-        # JAX chooses what it compiles by the platform, so it is told the true one.
+        # JAX chooses what it compiles by the platform, so it gets the true one.
         if given is not None and (name != "platform" or _jax.is_users(sys._getframe(1).f_code.co_filename)):
             return given
         if _is_pretending() and not knows and name in _DEFAULTS:

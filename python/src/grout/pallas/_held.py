@@ -26,14 +26,14 @@ class Held:
         self._lock = threading.Lock()
 
     def make(self, shape: typing.Sequence[int]) -> numpy.ndarray[typing.Any, typing.Any]:
-        """New ones, without units: the array that stands for them."""
+        """Makes new ones, without units: the array that represents them."""
         with self._lock:
             number = len(self._units) + 1
             self._units[number] = numpy.zeros(shape, "int32")
         return numpy.full(shape, number, "int32")
 
     def find(self, array: typing.Any) -> numpy.ndarray[typing.Any, typing.Any]:
-        """The units of those that an array stands for."""
+        """The units of those that an array represents."""
         numbers = numpy.unique(numpy.asarray(array))
         with self._lock:
             units = self._units.get(int(numbers[0])) if numbers.size == 1 else None
@@ -43,7 +43,7 @@ class Held:
         return units
 
     def lower_allocation(self, ctx: typing.Any, node: typing.Any) -> typing.Any:
-        """Of zeros that become semaphores: the array that stands for them."""
+        """Makes semaphores of zeros: the array that represents them."""
         aval, = map(to_numbers, ctx.avals_out)
         results, _, _ = _jax.jax_callback.emit_python_callback(
             ctx, lambda _: [self.make(aval.shape)], None, [node], [aval], [aval], has_side_effect=True)

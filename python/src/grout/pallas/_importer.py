@@ -52,7 +52,7 @@ class Source:
 
     aliases: by number of an input, the output that lies in it. input_count: how many of the body's references are
     inputs; the others are outputs. local: those that are objects in shared memory, each with the transforms that lead
-    from its physical shape to the logical one. Behind the outputs they are scratch; an input is brought there before
+    from its physical shape to the logical one. After the outputs they are scratch; an input is brought there before
     the body runs, and an output goes out after it.
     """
 
@@ -165,7 +165,7 @@ class Importer:
     # ---- walking ----------------------------------------------------------------------------------------------------
 
     def read(self, atom: typing.Any) -> typing.Any:
-        """What stands for a variable or a literal."""
+        """What represents a variable or a literal."""
         return self.make_const(atom.val, atom.aval) if isinstance(atom, core.Literal) else self.env[atom]
 
     def make_const(self, value: typing.Any, aval: typing.Any = None) -> typing.Any:
@@ -182,7 +182,7 @@ class Importer:
 
     def walk(self, jaxpr: typing.Any, arguments: typing.Any, consts: typing.Any = (),
              dropped: int | None = None) -> list[typing.Any]:
-        """Imports a jaxpr: what stands for its results. dropped: one that is not computed; None stands for it."""
+        """Imports a jaxpr: what represents its results. dropped: one that is not computed; None takes its place."""
         for variable, value in zip(jaxpr.constvars, consts):
             self.env[variable] = self.make_const(value, variable.aval)
         self.env.update(zip(_series.list_inputs(jaxpr)[len(consts):], arguments))
@@ -464,7 +464,7 @@ def _opens_scope(equation: typing.Any) -> bool:
 
 
 def _list_users(jaxpr: typing.Any) -> dict[object, set[str]]:
-    """By variable the primitives that use it; '' stands for a result of the jaxpr."""
+    """By variable the primitives that use it; '' means a result of the jaxpr."""
     users: dict[object, set[str]] = collections.defaultdict(set)
     for equation in jaxpr.eqns:
         for number, variable in enumerate(equation.invars):

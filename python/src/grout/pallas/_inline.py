@@ -126,7 +126,7 @@ class Body:
                     for fragments, aval in zip(written.results, self._results)]
 
     def _list_arguments(self) -> list[typing.Any]:
-        """Of each argument its shape, its type, and where it lies; 'registers' for an array."""
+        """For each argument its shape, its type, and where it lies; 'registers' for an array."""
         return [(operand.kind, operand.shape, operand.dtype) if isinstance(operand, View) else
                 ("registers", operand.shape, operand.dtype) for operand in self.given]
 
@@ -237,7 +237,7 @@ class Body:
     # ---- elements of references -------------------------------------------------------------------------------------
 
     def plain_view(self, ref: typing.Any) -> View:
-        """The reference that a value of MLIR stands for, element by element."""
+        """The reference that a value of MLIR represents, element by element."""
         view = self._views.get(ref)
         if view is None:
             raise _mlir.refuse(f"a load or store of a part of a reference: {ref.type}")

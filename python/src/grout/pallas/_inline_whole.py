@@ -62,7 +62,7 @@ class Recorder:
         return base, tuple(parts), tuple(shape)
 
     def mark(self, record: tuple[typing.Any, ...], types: typing.Any = (), operands: typing.Any = ()) -> typing.Any:
-        """An operation that stands for a record."""
+        """An operation that represents a record."""
         made = _jax.make_mark(types, operands, _NUMBER, len(self.records))
         self.records.append(record)
         return made

@@ -69,7 +69,7 @@ if hasattr(pallas_primitives, "jaxpr_call_p"):
 
 
 def read_check(tree: typing.Any, operands: typing.Any) -> tuple[typing.Any, str]:
-    """Of a check: what is true where it fails, and its text."""
+    """What is true where a check fails, and its text."""
     error = jax.tree.unflatten(tree, operands)
     (predicate,), (metadata,), (payload,) = (list(part.values()) for part in
                                              (error._pred, error._metadata, error._payload))

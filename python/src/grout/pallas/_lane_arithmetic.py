@@ -67,7 +67,7 @@ def binary(name: str, a: Word, b: Word, kind: str | None = None) -> Word:
 
 
 def _with_number(name: str, a: Word, b: Word) -> Word | None:
-    """Of an integer and a number that makes it simpler."""
+    """What an integer and a number make, where that is simpler; else None."""
     if not is_whole(a.kind):
         return None
     for one, other in ((a, b), (b, a)):

@@ -130,7 +130,7 @@ def _arrive_without_bytes(importer: Importer, barrier: typing.Any, params: typin
 
 
 def _check_arrival(importer: Importer, variable: typing.Any) -> None:
-    """Of the barrier that gets bytes."""
+    """Checks the barrier that gets bytes."""
     aval = getattr(variable.aval, "inner_aval", variable.aval)
     if getattr(aval.dtype, "orders_tensor_core", False) and importer.is_blackwell and not _series.BYTES_ARRIVE_ONCE:
         raise importer.unsupported("its barrier has orders_tensor_core=True: that counts threads, and JAX "
@@ -432,7 +432,7 @@ def import_debug_print(importer: Importer, equation: typing.Any, *operands: typi
 def _plain_format(importer: Importer, text: str, count: int) -> str:
     """As grout has it."""
     pieces = re.split(r"(\{\{|\}\}|\{\})", text)
-    if pieces.count("{}") == 0 and count == 1:  # an array, printed behind its name
+    if pieces.count("{}") == 0 and count == 1:  # an array, printed after its name
         return f"{_plain_text(importer, text)} {{}}"
     if pieces.count("{}") != count:
         raise importer.unsupported(f"debug_print takes one '{{}}' for each value: {text!r} has {count} values")
@@ -440,7 +440,7 @@ def _plain_format(importer: Importer, text: str, count: int) -> str:
 
 
 def _plain_text(importer: Importer, text: str) -> str:
-    """Without braces, which stand for values in grout's texts alone."""
+    """Without braces, which mean values in grout's texts alone."""
     plain = text.replace("{{", "{").replace("}}", "}").replace("{", "(").replace("}", ")")
     if "(" in plain and "{" in text:
         importer.note("braces in the texts that are printed are brackets here")

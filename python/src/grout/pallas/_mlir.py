@@ -81,7 +81,7 @@ _FLOAT_NUMBERS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq
 
 
 class Reader:
-    """Reads the operations of a block. places: what stands for the ids of blocks and the sizes of the grid, by the name
+    """Reads the operations of a block. places: what represents the ids of blocks and the sizes of the grid, by the name
     of the operation and the dimension. effect(reader, operation) does what is no arithmetic, and says what it gives."""
 
     def __init__(self, places: typing.Callable[[str, str], Word], effect: typing.Callable[..., typing.Any],
@@ -518,7 +518,7 @@ class Written:
         return Registers(values, self.find_places(layout, shape), True)
 
     def find_places(self, layout: typing.Any, shape: typing.Any) -> list[typing.Any]:
-        """Of each register of a layout the places of its elements."""
+        """For each register of a layout, the places of its elements."""
         key = (layout, shape)
         if key not in self._known:
             self._known[key] = list(list_places(layout, shape))
@@ -526,8 +526,8 @@ class Written:
 
 
 def list_places(layout: typing.Any, shape: typing.Any) -> typing.Iterator[list[numpy.ndarray[typing.Any, typing.Any]]]:
-    """Of each register of a layout the places of its elements, counted row by row, in each lane: the layout writes code
-    for the first one, and that is run."""
+    """For each register of a layout, the places of its elements, counted row by row, in each lane: the layout writes
+    code for the first one, and that is run."""
     block = _jax.make_mlir_function([])
     reader = Reader(lambda name, dimension: whole(0), lambda reader, operation: None, lambda *_: None)
     with _jax.ir.InsertionPoint(block):

@@ -196,7 +196,7 @@ def _describe_union(importer: Importer, name: str, aval: typing.Any) -> Declared
 
 
 def _list_members(aval: typing.Any) -> typing.Iterator[typing.Any]:
-    """Of each reference of a union its key, its physical shape and the transforms back."""
+    """For each reference of a union its key, its physical shape and the transforms back."""
     import jax
     offset_of_group = 0
     for group in aval.refs:

@@ -41,7 +41,7 @@ def is_packed(view: View) -> bool:
 
 
 def _align(importer: Importer, item: typing.Any, to_val: typing.Any) -> tuple[object, Pick | None]:
-    """Of an index of the last dimension: whole bytes, and what is meant of them."""
+    """For an index of the last dimension: whole bytes, and what is meant of them."""
     if not isinstance(item, indexing.Slice):
         place = to_val(importer, item)
         pair = importer.arith("mul", importer.arith("div", place, index(2)), index(2))

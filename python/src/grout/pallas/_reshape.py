@@ -44,7 +44,7 @@ class Trail:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the part."""
+        """The shape of the part."""
         sizes = (self.dims[dim] if self.parts[dim].is_all else self.parts[dim].size for dim in self.order)
         return tuple(size for size in sizes if size is not None)
 

@@ -12,7 +12,7 @@ _Function = typing.TypeVar("_Function", bound=typing.Callable[..., typing.Any])
 
 
 def rule(*names: str) -> typing.Callable[[_Function], _Function]:
-    """Of the primitives with these names."""
+    """Registers a rule for the primitives with these names."""
     def register(function: _Function) -> _Function:
         for name in names:
             assert name not in RULES, name

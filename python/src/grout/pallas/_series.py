@@ -59,7 +59,7 @@ def list_inputs(jaxpr: typing.Any) -> list[typing.Any]:
 
 
 def list_allocated(jaxpr: typing.Any, const_count: int) -> tuple[list[typing.Any], list[str | None]]:
-    """Of the jaxpr of a run_scoped: the variables of what it allocates, and the names of the body's parameters.
+    """For the jaxpr of a run_scoped: the variables of what it allocates, and the names of the body's parameters.
 
     const_count: how many values it closes over, which come first.
     """

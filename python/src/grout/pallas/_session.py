@@ -63,7 +63,7 @@ class Session:
 
     @property
     def reports(self) -> list[Report]:
-        """Of the calls so far, in their order."""
+        """Those of the calls so far, in their order."""
         return [call.report for call in self.calls if call.report is not None]
 
     def _import(self, primitive: typing.Any, params: typing.Any, frames: typing.Any) -> Imported:
@@ -214,7 +214,7 @@ def leave(before: typing.Any) -> None:
 
 
 def find_cause(session: Session, error: BaseException) -> BaseException | None:
-    """The exception of grout behind one that JAX raised."""
+    """The exception of grout that caused one that JAX raised."""
     if session.error is not None and not isinstance(error, (GroutError, UnsupportedError)):
         return session.error
     return None

@@ -69,7 +69,7 @@ class _Captured(Exception):
 
 
 def _of_plain_pallas_call(params: typing.Any, frames: typing.Any) -> Source:
-    """Of a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
+    """For a JAX that has none for GPUs, but an interpreter that takes those of one program and whole arrays."""
     mapping, jaxpr = params["grid_mapping"], params["jaxpr"]
     if any(size != 1 for size in mapping.grid) or \
             not all(block.has_trivial_window() for block in mapping.block_mappings):

@@ -15,7 +15,7 @@ if typing.TYPE_CHECKING:
 
 
 def _operand(importer: Importer, operand: typing.Any, transforms: typing.Any) -> typing.Any:
-    """Of a wgmma: shared memory, or an array in registers."""
+    """An operand of a wgmma: shared memory, or an array in registers."""
     if isinstance(operand, View):
         return apply(importer, operand, transforms).ref
     return importer.operand(operand)

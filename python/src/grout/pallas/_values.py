@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for the variables of a jaxpr: values, views of references, cells."""
+"""What represents the variables of a jaxpr: values, views of references, cells."""
 from __future__ import annotations
 
 import dataclasses
@@ -53,17 +53,17 @@ def dims_of_scalar(dtype: str) -> tuple[int]:
 
 
 def is_bool(dtype: str) -> bool:
-    """Of a text of grout."""
+    """For an element type in a text of grout."""
     return dtype == "bool"
 
 
 def is_int(dtype: str) -> bool:
-    """Of a text of grout."""
+    """For an element type in a text of grout."""
     return dtype[0] in "iu"
 
 
 def is_float(dtype: str) -> bool:
-    """Of a text of grout."""
+    """For an element type in a text of grout."""
     return dtype != "bool" and not is_int(dtype)
 
 

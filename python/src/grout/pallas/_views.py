@@ -22,7 +22,7 @@ EXPAND = gpu.ExpandLeadingBatchDimensionsTransform
 
 
 def split_leaves(leaves: typing.Any, *trees: typing.Any) -> tuple[list[typing.Any], list[typing.Any]]:
-    """The transforms of each tree, None for none, and the operands behind them."""
+    """The transforms of each tree, None for none, and the operands after them."""
     leaves, found = list(leaves), []
     for tree in trees:
         count = 0 if tree is None else tree.num_leaves
