@@ -6,8 +6,8 @@ usage: hardened.py FILE...
 
 Each file has to have: code that may lie anywhere, and no text relocations; tables of the linker read-only before
 anything runs (RELRO and BIND_NOW); no stack, and no other memory, that is both written and executed; canaries on the
-stack; checked copies; libraries looked for beside the file alone; functions that begin with a mark for indirect calls, where the
-machine has one.
+stack; checked copies; libraries looked for beside the file alone; functions that begin with a mark for indirect
+calls, where the machine has one.
 """
 import struct
 import sys
