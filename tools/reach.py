@@ -175,7 +175,7 @@ def list_of_rooms(graph, changed):
 
 
 def take(tests, seconds):
-    """The cheapest, within so many seconds; and the names of the others."""
+    """The cheapest, within this many seconds; and the names of the others."""
     taken, left, spent = [], [], 0.0
     for test in sorted(tests, key=lambda test: test.seconds):
         spent += test.seconds
