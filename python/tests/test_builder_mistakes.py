@@ -145,7 +145,7 @@ def test_what_only_the_verifier_sees_has_its_line_too():
 ARGUMENTS = [
     (TypeError, "no attribute 'fast'; it has: approx", lambda b, v: b.exp(v, fast=True)),
     (ValueError, "it is one of cta, cluster, gpu, sys", lambda b, v: b.atomic_add(v, 1, scope="all")),
-    (ValueError, "no element type", lambda b, v: b.cast(v, dtype="float")),
+    (ValueError, "not an element type", lambda b, v: b.cast(v, dtype="float")),
     (TypeError, "is not a number", lambda b, v: b.add(v, None)),
     (TypeError, "has no truth", lambda b, v: 1 if v > 0 else 2),
     (TypeError, "where a constant has to", lambda b, v: b.broadcast(v, dtype="f32", shape=(v,))),

@@ -181,8 +181,8 @@ def test_comments_of_other_lines_and_codes_silence_nothing():
 
 @pytest.mark.parametrize("comment, why", [("// allow: no-such-code x", "there is no code"),
                                           ("// allow: smem-race", "write '// allow: CODE"),
-                                          ("// allow: syntax x", "no finding of a run"),
-                                          ("// allow: step-limit x", "no finding of a run")])
+                                          ("// allow: syntax x", "not a finding of a run"),
+                                          ("// allow: step-limit x", "not a finding of a run")])
 def test_broken_comments_are_refused(comment, why):
     with pytest.raises(grout.GroutError, match=why):
         grout.load(WRONG.format(above=comment, after=""))
@@ -227,8 +227,8 @@ def test_what_follows_from_a_lowered_error_stands_alone(kernels):
 @pytest.mark.parametrize("severity, why", [
     ({"missing-commit-smen": "warning"}, "there is no code 'missing-commit-smen': did you mean 'missing-commit-smem'"),
     ({"missing-commit-smem": "off"}, "can be 'error' or 'warning', not 'off'; a comment '# allow: missing-commit-smem"),
-    ({"missing-commit-smem": None}, "not 'None'"), ({"syntax": "warning"}, "no finding of a run"),
-    ({"step-limit": "warning"}, "no finding of a run"), ("missing-commit-smem=warning", "it is a dict")])
+    ({"missing-commit-smem": None}, "not 'None'"), ({"syntax": "warning"}, "not a finding of a run"),
+    ({"step-limit": "warning"}, "not a finding of a run"), ("missing-commit-smem=warning", "it is a dict")])
 def test_severities_that_are_none(severity, why):
     with pytest.raises(ValueError, match=why):
         grout.load(WRONG.format(above="", after="")).check(severity=severity)

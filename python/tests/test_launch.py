@@ -57,7 +57,7 @@ def test_streams():
             return 0, 9
 
     assert [_gpu._stream_pointer(stream) for stream in (5, Torch(), Cupy(), Protocol())] == [5, 7, 8, 9]
-    with pytest.raises(TypeError, match="no stream"):
+    with pytest.raises(TypeError, match="not a stream"):
         _gpu._stream_pointer("default")
 
 

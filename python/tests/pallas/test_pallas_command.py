@@ -122,10 +122,10 @@ class Executed:
 
 
 @pytest.mark.parametrize("arguments, words", (
-    (["check", "program.py", "f32[64]"], "no FUNCTION"), (["check", "nothing.py:f"], "no file 'nothing.py'"),
+    (["check", "program.py", "f32[64]"], "not a FUNCTION"), (["check", "nothing.py:f"], "no file 'nothing.py'"),
     (["check", "program.py:nothing"], "has no 'nothing'"), (["check", "no.such.module:f"], "cannot import"),
     (["check", "program.py:right", "f99[64]"], "no element type 'f99'"),
-    (["check", "program.py:right", "much"], "no ARGUMENT"),
+    (["check", "program.py:right", "much"], "not an ARGUMENT"),
     (["check", "program.py:right", "nothing.npy"], "nothing.npy"),
     (["dump", "program.py:right", "f32[64]", "-o", "no/such/folder"], "cannot write"),
     (["dump", "program.py:right", "f32[64]", "--sms", "0"], "--sms=0: it is a whole number from 1"),

@@ -94,7 +94,7 @@ def test_parameters_that_are_refused():
         lambda c, _: (c + 1, None), x_ref[...], length=3, reverse=True)[0]))
     refuse("another device|no axis|one device", "semaphore_signal", lambda x_ref, out: (
         out.__setitem__(..., x_ref[...]), pl.semaphore_signal(pl.get_global(plgpu.SemaphoreType.REGULAR), device_id=1)))
-    refuse("no box", "get", lambda x_ref, out: out.__setitem__(pl.ds(0, 2), x_ref.reshape(8, 8)[1:3, 2]))
+    refuse("not a box", "get", lambda x_ref, out: out.__setitem__(pl.ds(0, 2), x_ref.reshape(8, 8)[1:3, 2]))
 
 
 def test_objects_that_are_refused():

@@ -272,7 +272,7 @@ def test_what_is_no_box_of_an_array(view):
     def body(x, place, out):
         out[...] = jnp.zeros(64, F32) + view(x, place[0])[...].sum()
 
-    with pytest.raises(grout.pallas.UnsupportedError, match="no box"):
+    with pytest.raises(grout.pallas.UnsupportedError, match="not a box"):
         grout.pallas.check(kernel(body, S((64,), F32)))(count(4, 8, 16), numpy.ones(1, "int32"))
 
 
