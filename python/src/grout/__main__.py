@@ -20,7 +20,7 @@ def main() -> int:
     ffi.cdef("int grout_command_main(int argc, char **argv);")
     library: typing.Any = ffi.dlopen(PATH)
     words = [ffi.new("char[]", os.fsencode(word)) for word in ("grout", *sys.argv[1:])]
-    # The command catches the signals that end it itself, as it does without Python.
+    # The command itself catches the signals that end it, with Python or not.
     for number, ours in ((signal.SIGINT, signal.default_int_handler), (signal.SIGPIPE, signal.SIG_IGN)):
         if signal.getsignal(number) is ours:
             signal.signal(number, signal.SIG_DFL)
