@@ -146,10 +146,11 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
 }
 
 static void add_markdown(grout_text *out) {
-    grout_text_add(out, "<!-- Written by 'grout ops --markdown'; a test compares. Change "
-                        "include/grout/ops.def, effects.def, sync.def or types.def. -->\n"
-                        "# The operations\n\n## Element types\n\n"
-                        "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
+    grout_text_add(out,
+                   "<!-- Written by 'grout ops --markdown'; a test compares. Change "
+                   "include/grout/ops.def, op_docs.def, effects.def, sync.def or types.def. -->\n"
+                   "# The operations\n\n## Element types\n\n"
+                   "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
         grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,

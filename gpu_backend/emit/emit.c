@@ -9,13 +9,13 @@
 #include <string.h>
 
 static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_emit__alu,
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)  [GROUT_OP_##NAME] = grout_emit__math,
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_emit__reduce,
-#define GROUT_SCAN(NAME, text, REDUCE, DOC)                 [GROUT_OP_##NAME] = grout_emit__scan,
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) [GROUT_OP_##NAME] = grout_emit__alu,
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP)  [GROUT_OP_##NAME] = grout_emit__math,
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION)    [GROUT_OP_##NAME] = grout_emit__reduce,
+#define GROUT_SCAN(NAME, text, REDUCE)                 [GROUT_OP_##NAME] = grout_emit__scan,
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE) \
     [GROUT_OP_##NAME] = grout_emit__atomic,
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) \
     [GROUT_OP_##NAME] = grout_emit__##text,
 #include "grout/ops.def"
 };

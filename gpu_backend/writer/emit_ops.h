@@ -12,13 +12,12 @@ grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
 grout_emit_op grout_emit__scan;
 grout_emit_op grout_emit__atomic;
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
-#define GROUT_SCAN(NAME, text, REDUCE, DOC)
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
-    grout_emit_op grout_emit__##text;
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION)
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION)
+#define GROUT_SCAN(NAME, text, REDUCE)
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) grout_emit_op grout_emit__##text;
 #include "grout/ops.def"
 
 #endif

@@ -199,7 +199,7 @@ typedef enum grout_milestone {
 /* How an atomic or a reduce(..) combines a value with memory. */
 typedef enum grout_update {
     GROUT_UPDATE_NONE,
-#define GROUT_UPDATE(NAME, COMMUTES, DOC) GROUT_UPDATE_##NAME,
+#define GROUT_UPDATE(NAME, COMMUTES) GROUT_UPDATE_##NAME,
 #include "grout/ops.def"
     GROUT_UPDATE_COUNT
 } grout_update;

@@ -412,7 +412,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                                 uint32_t count, const grout_operand *values);
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_OWN(name)
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) GROUT_BUILD_##BUILD(text)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) GROUT_BUILD_##BUILD(text)
 #include "grout/ops.def"
 
 #ifdef __cplusplus

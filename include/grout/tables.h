@@ -69,7 +69,7 @@ typedef enum grout_shape {
 } grout_shape;
 
 typedef enum grout_attr {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_##NAME,
+#define GROUT_ATTR(NAME, text, ARGUMENT) GROUT_ATTR_##NAME,
 #include "grout/ops.def"
     GROUT_ATTR_COUNT
 } grout_attr;
@@ -80,7 +80,7 @@ typedef enum grout_attr {
 /* What an AXES or CHOICE attribute says. */
 typedef enum grout_choice {
     GROUT_CHOICE_NONE,
-#define GROUT_CHOICE(ATTR, NAME, text, DOC) GROUT_CHOICE_##ATTR##_##NAME,
+#define GROUT_CHOICE(ATTR, NAME, text) GROUT_CHOICE_##ATTR##_##NAME,
 #include "grout/ops.def"
     GROUT_CHOICE_COUNT
 } grout_choice;
@@ -96,7 +96,7 @@ typedef enum grout_argument_kind {
 
 typedef enum grout_opcode {
     GROUT_OP_NONE,
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) GROUT_OP_##NAME,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) GROUT_OP_##NAME,
 #include "grout/ops.def"
     GROUT_OP_COUNT
 } grout_opcode;

@@ -16,12 +16,12 @@ grout_exec grout_exec_reduce; /* the same for REDUCE ops */
 grout_exec grout_exec_scan;   /* for SCAN ops */
 grout_exec grout_exec_atomic; /* and for ATOMIC ops, with their update in the instruction */
 
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
-#define GROUT_SCAN(NAME, text, REDUCE, DOC)
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) grout_exec grout_exec_##text;
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION)
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION)
+#define GROUT_SCAN(NAME, text, REDUCE)
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) grout_exec grout_exec_##text;
 #include "grout/ops.def"
 
 grout_exec grout_exec_chain;      /* elementwise ops, strip by strip */

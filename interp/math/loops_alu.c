@@ -88,7 +88,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 #endif
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) LOOPS_##TYPES(NAME, FORM, EXPRESSION)
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) LOOPS_##TYPES(NAME, FORM, EXPRESSION)
 #include "grout/ops.def"
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
@@ -160,7 +160,7 @@ grout_loop *grout_loops__find_select(uint32_t element_bytes, grout_simd simd) {
 
 grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd simd) {
     static grout_loop *const loops[GROUT_OP_COUNT][GROUT_DTYPE_COUNT][GROUT_SIMD_COUNT] = {
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) ENTRIES_##TYPES(NAME)
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) ENTRIES_##TYPES(NAME)
 #include "grout/ops.def"
     };
     if (grout_op_get_info(opcode)->ulp >

@@ -283,12 +283,12 @@ static bool has_fused(void) {
 grout_loop *grout_loops__find_math(grout_opcode opcode, grout_dtype dtype, grout_simd simd) {
     enum { UNFUSED = GROUT_SIMD_COUNT };
     static grout_loop *const loops[GROUT_OP_COUNT][GROUT_SIMD_COUNT + 1] = {
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP) \
     [GROUT_OP_##NAME] = {FUSED_ENTRY(text), VECTOR_##FORM(text), UNFUSED_ENTRY(text)},
 #include "grout/ops.def"
     };
     static grout_loop *const doubles[GROUT_OP_COUNT][2] = {
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP) \
     [GROUT_OP_##NAME] = {FUSED_F64(text), UNFUSED_F64(text)},
 #include "grout/ops.def"
     };

@@ -187,7 +187,7 @@ struct grout_reduce {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 #endif
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) REDUCE_##TYPES(NAME, EXPRESSION)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION) REDUCE_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
@@ -200,7 +200,7 @@ const grout_reduce *grout_loops__find_reduce(grout_opcode opcode, grout_dtype dt
         uint8_t dtype;
         grout_reduce loops[GROUT_SIMD_COUNT];
     } entries[] = {
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) ENTRIES_##TYPES(NAME)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION) ENTRIES_##TYPES(NAME)
 #include "grout/ops.def"
     };
     dtype = grout_loops__get_compute_dtype(dtype);

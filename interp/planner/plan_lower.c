@@ -11,13 +11,13 @@
 #include <string.h>
 
 static grout_exec *const exec_table[GROUT_OP_COUNT] = {
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC)  [GROUT_OP_##NAME] = grout_exec_alu,
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_exec_reduce,
-#define GROUT_SCAN(NAME, text, REDUCE, DOC)                 [GROUT_OP_##NAME] = grout_exec_scan,
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) [GROUT_OP_##NAME] = grout_exec_alu,
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP)  [GROUT_OP_##NAME] = grout_exec_alu,
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION)    [GROUT_OP_##NAME] = grout_exec_reduce,
+#define GROUT_SCAN(NAME, text, REDUCE)                 [GROUT_OP_##NAME] = grout_exec_scan,
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE) \
     [GROUT_OP_##NAME] = grout_exec_atomic,
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) \
     [GROUT_OP_##NAME] = grout_exec_##text,
 #include "grout/ops.def"
 };

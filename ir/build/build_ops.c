@@ -175,7 +175,7 @@
           .type_dtype = dtype)
 #define DEFINE_OWN(OP, name)
 
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) DEFINE_##BUILD(NAME, text)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) DEFINE_##BUILD(NAME, text)
 #include "grout/ops.def"
 
 /* ---- the columns agree --------------------------------------------------------------------------
@@ -235,7 +235,7 @@ enum {
 #include "grout/ops.def"
     letters_end
 };
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC)      \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS)           \
     _Static_assert((int)operands_of_##BUILD == -1 ||                       \
                        (int)operands_of_##BUILD == (int)letters_of_##FORM, \
                    "ops.def: BUILD and FORM of '" #text "' take as many operands");

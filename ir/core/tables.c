@@ -40,47 +40,63 @@ enum {
 };
 _Static_assert(GROUT_ATTR_COUNT <= 64, "a set of attributes is a uint64_t");
 
-#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC)         \
-    {                                                                                    \
-        .text = TEXT, .doc = DOC, .expression = EXPRESSION, .operands = operands_##FORM, \
-        .syntax = syntax_##FORM, .attrs = ATTR_BITS ATTRS, .form = GROUT_FORM_##FORM,    \
-        .shape = shape_##FORM, .rule = rule_##FORM, .types = GROUT_TYPES_##TYPES,        \
-        .effect_row = GROUT_EFFECT_ROW_##EFFECTS, .results = results_##FORM,             \
-        .update = GROUT_UPDATE_##UPDATE, .ulp = ULP, .typed = typed_##FORM != 0,         \
-        .makes_descriptor = (int)rule_##FORM == (int)GROUT_RULE_DESCRIPTOR               \
+/* The prose, by its names: what has none is undeclared. */
+#define GROUT_OP_DOC(NAME, DOC)           static const char doc_of_op_##NAME[] = DOC;
+#define GROUT_ATTR_DOC(NAME, DOC)         static const char doc_of_attr_##NAME[] = DOC;
+#define GROUT_CHOICE_DOC(ATTR, NAME, DOC) static const char doc_of_choice_##ATTR##_##NAME[] = DOC;
+#define GROUT_UPDATE_DOC(NAME, DOC)       static const char doc_of_update_##NAME[] = DOC;
+#include "op_docs.def"
+/* And what it is about is there. */
+enum {
+#define GROUT_OP_DOC(NAME, DOC)           has_op_##NAME = GROUT_OP_##NAME,
+#define GROUT_ATTR_DOC(NAME, DOC)         has_attr_##NAME = GROUT_ATTR_##NAME,
+#define GROUT_CHOICE_DOC(ATTR, NAME, DOC) has_choice_##ATTR##_##NAME = GROUT_CHOICE_##ATTR##_##NAME,
+#define GROUT_UPDATE_DOC(NAME, DOC)       has_update_##NAME = GROUT_UPDATE_##NAME,
+#include "op_docs.def"
+};
+
+#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, EFFECTS, ATTRS, UPDATE, NAME)       \
+    {                                                                                   \
+        .text = TEXT, .doc = doc_of_op_##NAME, .expression = EXPRESSION,                \
+        .operands = operands_##FORM, .syntax = syntax_##FORM, .attrs = ATTR_BITS ATTRS, \
+        .form = GROUT_FORM_##FORM, .shape = shape_##FORM, .rule = rule_##FORM,          \
+        .types = GROUT_TYPES_##TYPES, .effect_row = GROUT_EFFECT_ROW_##EFFECTS,         \
+        .results = results_##FORM, .update = GROUT_UPDATE_##UPDATE, .ulp = ULP,         \
+        .typed = typed_##FORM != 0,                                                     \
+        .makes_descriptor = (int)rule_##FORM == (int)GROUT_RULE_DESCRIPTOR              \
     }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {
     [GROUT_OP_NONE] = {.text = "", .doc = "", .operands = "", .syntax = ""},
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, PURE, (NONE), NONE, DOC),
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, ULP, FORM, FLOAT, PURE, (APPROX), NONE, DOC),
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, PURE, (DIM), NONE, DOC),
-#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC),
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, NONE, DOC),
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, PURE, (NONE), NONE, NAME),
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, ULP, FORM, FLOAT, PURE, (APPROX), NONE, NAME),
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, PURE, (DIM), NONE, NAME),
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, UPDATE, NAME),
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, NONE, NAME),
 #include "grout/ops.def"
 };
 
 static const uint8_t op_text_sizes[GROUT_OP_COUNT] = {
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) \
     [GROUT_OP_##NAME] = sizeof #text - 1,
 #include "grout/ops.def"
 };
 
 static const grout_attr_info attr_infos[GROUT_ATTR_COUNT] = {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) \
-    [GROUT_ATTR_##NAME] = {#text, DOC, GROUT_ARGUMENT_##ARGUMENT},
+#define GROUT_ATTR(NAME, text, ARGUMENT) \
+    [GROUT_ATTR_##NAME] = {#text, doc_of_attr_##NAME, GROUT_ARGUMENT_##ARGUMENT},
 #include "grout/ops.def"
 };
 
 static const grout_choice_info choice_infos[GROUT_CHOICE_COUNT] = {
     [GROUT_CHOICE_NONE] = {"", "", GROUT_ATTR_COUNT},
-#define GROUT_CHOICE(ATTR, NAME, text, DOC) \
-    [GROUT_CHOICE_##ATTR##_##NAME] = {#text, DOC, GROUT_ATTR_##ATTR},
+#define GROUT_CHOICE(ATTR, NAME, text) \
+    [GROUT_CHOICE_##ATTR##_##NAME] = {#text, doc_of_choice_##ATTR##_##NAME, GROUT_ATTR_##ATTR},
 #include "grout/ops.def"
 };
 
@@ -184,7 +200,8 @@ static const struct {
     const char *doc;
 } update_infos[GROUT_UPDATE_COUNT] = {
     [GROUT_UPDATE_NONE] = {GROUT_COMMUTES_ALWAYS, ""},
-#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = {GROUT_COMMUTES_##COMMUTES, DOC},
+#define GROUT_UPDATE(NAME, COMMUTES) \
+    [GROUT_UPDATE_##NAME] = {GROUT_COMMUTES_##COMMUTES, doc_of_update_##NAME},
 #include "grout/ops.def"
 };
 
@@ -204,7 +221,7 @@ enum {
     asks_end
 };
 enum {
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) sync_line_of_##NAME = 0,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) sync_line_of_##NAME = 0,
 #include "grout/ops.def"
 #define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) region_line_of_##NAME = 0,
 #include "grout/ops.def"
@@ -221,7 +238,7 @@ static inline void check_lines(void) {
 #include "grout/ops.def"
         inner_end
     };
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC)   \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS)        \
     _Static_assert((int)row_asks_##EFFECTS == (int)sync_line_of_##NAME, \
                    "sync.def has a line for '" #text                    \
                    "' if and only if its effect row has the class SYNC, BLOCKING or ASYNC");
@@ -351,14 +368,14 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
     /* num.h is not in sight: an expression expands to the update that does the same. */
     static const uint8_t reductions[GROUT_OP_COUNT] = {
         [GROUT_OP_NONE] = GROUT_UPDATE_NONE,
-#define GROUT_ADD(A, B)                                  GROUT_UPDATE_ADD
-#define GROUT_MUL(A, B)                                  GROUT_UPDATE_MUL
-#define GROUT_MIN(A, B)                                  GROUT_UPDATE_MIN
-#define GROUT_MAX(A, B)                                  GROUT_UPDATE_MAX
-#define GROUT_AND(A, B)                                  GROUT_UPDATE_AND
-#define GROUT_OR(A, B)                                   GROUT_UPDATE_OR
-#define GROUT_XOR(A, B)                                  GROUT_UPDATE_XOR
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = EXPRESSION,
+#define GROUT_ADD(A, B)                             GROUT_UPDATE_ADD
+#define GROUT_MUL(A, B)                             GROUT_UPDATE_MUL
+#define GROUT_MIN(A, B)                             GROUT_UPDATE_MIN
+#define GROUT_MAX(A, B)                             GROUT_UPDATE_MAX
+#define GROUT_AND(A, B)                             GROUT_UPDATE_AND
+#define GROUT_OR(A, B)                              GROUT_UPDATE_OR
+#define GROUT_XOR(A, B)                             GROUT_UPDATE_XOR
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION) [GROUT_OP_##NAME] = EXPRESSION,
 #include "grout/ops.def"
 #undef GROUT_ADD
 #undef GROUT_MUL
@@ -373,7 +390,7 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
 
 grout_opcode grout_op_get_scanned(grout_opcode opcode) {
     static const uint16_t scanned[GROUT_OP_COUNT] = {
-#define GROUT_SCAN(NAME, text, REDUCE, DOC) [GROUT_OP_##NAME] = GROUT_OP_##REDUCE,
+#define GROUT_SCAN(NAME, text, REDUCE) [GROUT_OP_##NAME] = GROUT_OP_##REDUCE,
 #include "grout/ops.def"
     };
     return (grout_opcode)scanned[opcode];
@@ -435,7 +452,7 @@ grout_update grout_update_from_choice(grout_choice choice) {
 #define UPDATE_OF_OOB(NAME)
 #define UPDATE_OF_ORDER(NAME)
 #define UPDATE_OF_SCOPE(NAME)
-#define GROUT_CHOICE(ATTR, NAME, text, DOC) UPDATE_OF_##ATTR(NAME)
+#define GROUT_CHOICE(ATTR, NAME, text) UPDATE_OF_##ATTR(NAME)
 #include "grout/ops.def"
     };
     for (size_t i = 0; i < sizeof updates / sizeof updates[0]; i++) {

@@ -55,7 +55,7 @@ static grout_known_value apply_numbers(const grout_op *op, const int32_t in[3]) 
     (void)b;
     (void)c;
     switch (op->opcode) {
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) NUMBER_##TYPES(NAME, EXPRESSION)
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) NUMBER_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"
     default:
         return (grout_known_value){.is_known = false};
@@ -73,7 +73,7 @@ static grout_known_value apply_numbers(const grout_op *op, const int32_t in[3]) 
 static grout_known_value apply_truths(const grout_op *op, bool a, bool b) {
     (void)b;
     switch (op->opcode) {
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) TRUTH_##TYPES(NAME, EXPRESSION)
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) TRUTH_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"
     default:
         return (grout_known_value){.is_known = false};

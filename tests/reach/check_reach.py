@@ -18,6 +18,7 @@ MOST = 150  # tests of one change
 CHANGES = (
     ("interp/sync/mbarrier.c", {"unit/mbarrier", "golden/check"}, {"unit/parser", "certificates/drawn"}, "grout_exe"),
     ("include/grout/ops.def", {"unit/tables", "golden/parse", "completeness/ops"}, {"unit/spin"}, None),
+    ("ir/core/op_docs.def", {"unit/tables", "cli/pages", "completeness/prose"}, {"unit/spin"}, "grout_exe"),
     ("tests/unit/ir/core/check_tables.c", {"unit/tables"}, {"unit/parser", "golden/check"},
      "tests/unit/ir/check_tables"),
     ("tests/certificates/kernel.py", {"certificates/drawn"}, {"unit/tables"}, "grout_exe"),

@@ -59,9 +59,9 @@
 
 #define APPROX_MATH(NAME)                                   GROUT_##NAME##_APPROX(a)
 #define APPROX_MATH_BINARY(NAME)                            GROUT_##NAME##_APPROX(a, b)
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) AS_##TYPES(NAME, EXPRESSION)
-#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP, DOC) \
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION) AS_##TYPES(NAME, EXPRESSION)
+#define GROUT_MATH(NAME, text, FORM, EXPRESSION, ULP) \
     AS_FLOAT(NAME, EXPRESSION)                             \
     AS_FLOAT(NAME##_APPROX, APPROX_##FORM(NAME))
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) AS_##TYPES(NAME, EXPRESSION)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION) AS_##TYPES(NAME, EXPRESSION)
 #include "grout/ops.def"

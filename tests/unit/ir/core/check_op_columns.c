@@ -18,7 +18,7 @@ typedef struct op_words {
 
 static const op_words words[GROUT_OP_COUNT] = {
     [GROUT_OP_NONE] = {"", "", ""},
-#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS) \
     [GROUT_OP_##NAME] = {#NAME, #FORM, #BUILD},
 #include "grout/ops.def"
 };

@@ -291,7 +291,7 @@ static void an_effect_fits_the_engine(const op_facts *it) {
 static bool is_named_for(const op_facts *it, grout_update update) {
     static const char *const names[GROUT_UPDATE_COUNT] = {
         [GROUT_UPDATE_NONE] = "",
-#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = #NAME,
+#define GROUT_UPDATE(NAME, COMMUTES) [GROUT_UPDATE_##NAME] = #NAME,
 #include "grout/ops.def"
     };
     const char *name = update == GROUT_UPDATE_COMPARE_SWAP ? "cas" : names[update];
