@@ -70,6 +70,7 @@ lint "bounds are listed (tools/lint_limits.py)" python3 tools/lint_limits.py
 lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loops.py
 lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
+lint "width of pages (tools/lint_pages.py)" python3 tools/lint_pages.py
 lint "shell scripts (shellcheck)" shell
 lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
 lint "types of the Python package (mypy)" python_lint mypy --no-error-summary -p grout
