@@ -882,7 +882,7 @@ REFUSED_VALUES = {
     "places": (_reverse, "no slice, transpose, reshape"),
     "instruction": (ptx_on_whole("brev.b32 $0, $1;"), "brev.b32"),
     "selector": (ptx_on_whole("prmt.b32 $0, $1, 0, $1;"), "prmt.b32"),
-    "operation": (lambda x: math_dialect.cbrt(x) if hasattr(math_dialect, "cbrt") else _reverse(x), "register_inline"),
+    "operation": (lambda x: getattr(math_dialect, "atanh", _reverse)(x), "register_inline"),
     "lanes": (of_lanes(lambda one: mgpu.utils.shfl_bfly(one, 5)), "no slice, transpose, reshape"),
 }
 
