@@ -171,7 +171,9 @@ static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *r
         *result = bend(dtype, opcode, tanh(x), 1, a);
         return true;
     case GROUT_OP_CBRT:
-        *result = bend(dtype, opcode, cbrt(x), near > 0 ? pow(near, -2.0 / 3) / 3 : INFINITY, a);
+        /* glibc's cbrt may be 4 units off, cbrtl is of more bits. */
+        *result =
+            bend(dtype, opcode, (double)cbrtl(x), near > 0 ? pow(near, -2.0 / 3) / 3 : INFINITY, a);
         return true;
     case GROUT_OP_ERF:
         *result = bend(dtype, opcode, erf(x), 1.2, a);
