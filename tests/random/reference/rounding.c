@@ -139,6 +139,11 @@ static num bend(grout_dtype dtype, grout_opcode opcode, double value, double slo
     return settle(dtype, value, a.bound > 0 ? slope * a.bound : 0, ulp > 0 ? ulp + 1 : 0);
 }
 
+/* The cube root. glibc's cbrt may be 4 units off; cbrtl has bits to spare. */
+static double root3(double x) {
+    return (double)cbrtl(x);
+}
+
 /* False: no such operation. */
 static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *result) {
     const double x = a.value, far = a.bound, near = fabs(x) - far;
@@ -171,9 +176,7 @@ static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *r
         *result = bend(dtype, opcode, tanh(x), 1, a);
         return true;
     case GROUT_OP_CBRT:
-        /* glibc's cbrt may be 4 units off, cbrtl is of more bits. */
-        *result =
-            bend(dtype, opcode, (double)cbrtl(x), near > 0 ? pow(near, -2.0 / 3) / 3 : INFINITY, a);
+        *result = bend(dtype, opcode, root3(x), near > 0 ? pow(near, -2.0 / 3) / 3 : INFINITY, a);
         return true;
     case GROUT_OP_ERF:
         *result = bend(dtype, opcode, erf(x), 1.2, a);
