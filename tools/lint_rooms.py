@@ -11,6 +11,7 @@ that no header of another folder is included; this looks at what the objects use
 - within a folder no cycle has more than CYCLE_MAX files;
 - no folder of the repository has more than FILES_MAX files of its own, whatever their kind, those of a
   CATALOGUE apart;
+- the root of the repository has the files of ROOT_FILES and no other: what a trial leaves there is easily committed;
 - the table of folders in docs/architecture.md has every folder, and for those with rooms the folders that their lines
 name;
 - a folder whose line names HEADERS was compiled with no other public header, and with none of the IR.
@@ -30,6 +31,9 @@ from lint_files import ROOT, list_files, read
 CYCLE_MAX = 8
 PAGE = "docs/architecture.md"
 FILES_MAX = 45
+ROOT_FILES = {".clang-format", ".clang-tidy", ".editorconfig", ".gitattributes", ".gitignore", "CHANGELOG.md",
+              "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "mypy.ini",
+              "ruff.toml"}
 # Folders whose files of this kind are not counted, because each is found by its name alone, and what it is
 # named after: as many of them as there are such things say nothing about topics in the folder.
 CATALOGUES = {
@@ -210,6 +214,14 @@ def faults_of_headers(build, objects, headers):
             yield f"{room}/{name} includes grout/{header}, which {why}"
 
 
+def faults_of_root():
+    files = {path for path in list_files() if "/" not in path}
+    for name in sorted(files - ROOT_FILES):
+        yield f"{name}: no file belongs in the root that ROOT_FILES of tools/lint_rooms.py does not name"
+    for name in sorted(ROOT_FILES - files):
+        yield f"{name}: ROOT_FILES of tools/lint_rooms.py names a file that is not there"
+
+
 def print_graph(rooms, uses):
     for room in rooms:
         files = {file for file in uses if file[0] == room}
@@ -234,7 +246,7 @@ def main():
     if args.graph:
         print_graph(rooms, uses)
     faults = [*faults_of_uses(uses, close(rooms, modules)), *faults_of_cycles(rooms, uses), *faults_of_sizes(),
-              *faults_of_headers(args.build, objects, headers), *faults_of_page(rooms)]
+              *faults_of_root(), *faults_of_headers(args.build, objects, headers), *faults_of_page(rooms)]
     for fault in faults:
         print(fault)
     print(f"lint_rooms: {len(rooms)} folders, {len(objects)} files, {len(faults)} faults")
