@@ -13,7 +13,7 @@ import sys
 import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"python.md": 8, "pallas.md": 5, "missing_commit_smem_war.md": 3}  # and more blocks than that
+PAGES = {"python.md": 8, "ptx.md": 1, "pallas.md": 5, "missing_commit_smem_war.md": 3}  # and more blocks than that
 OF_JAX = ("pallas.md", "missing_commit_smem_war.md")
 FILE = "example.py"  # as places name the lines of a block
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
