@@ -182,7 +182,7 @@ static void help_conflict(grout_layout_inference *inf, const grout_layout_demand
     const char *kind = word.chars;
     if ((is_consumer(at) ? at : first)->kind >= GROUT_LAYOUT_COUNT) {
         grout_diags_help(inf->diags,
-                         "put a 'relayout' to the layout that is spelt out around %s%s: %" PRId64
+                         "put a relayout to the layout that is spelt out around %s%s: %" PRId64
                          " bytes through SMEM",
                          is_consumer(at) ? "the operand of " : "", op.chars, bytes);
         return;

@@ -69,6 +69,7 @@ lint "structs that are state (tools/lint_state.py)" python3 tools/lint_state.py
 lint "bounds are listed (tools/lint_limits.py)" python3 tools/lint_limits.py
 lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loops.py
 lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
+lint "code in helps (tools/lint_help.py)" python3 tools/lint_help.py
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "width of pages (tools/lint_pages.py)" python3 tools/lint_pages.py
 lint "shell scripts (shellcheck)" shell

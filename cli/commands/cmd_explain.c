@@ -155,7 +155,11 @@ static void add_markdown(grout_text *out) {
         "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
         "the same with the kernels. Repairs are in the words of the text format; the help of a "
         "finding in a kernel that was imported from Pallas has those of Pallas "
-        "([pallas.md](pallas.md#findings-in-the-words-of-pallas)).\n");
+        "([pallas.md](pallas.md#findings-in-the-words-of-pallas)).\n\n"
+        "What a help has in single quotes is code, to be put where the help says: an operation "
+        "with "
+        "its operands is a line of its own, the rest a part of one. `..` and words in capitals are "
+        "for you to fill in. An operation that is only named has no quotes.\n");
     for (int stage = GROUT_STAGE_PARSE; stage <= GROUT_STAGE_USE; stage++) {
         grout_text_add(out, "\n## %s\n", titles[stage]);
         for (int code = 1; code < GROUT_DIAG_COUNT; code++) {

@@ -68,6 +68,6 @@ void grout_op_print_usage(grout_opcode opcode, grout_text *out) {
         }
     }
     if (sync != NULL && sync->reach == GROUT_SYNC_REACH_PEER) {
-        grout_text_add(out, "; '.cluster(..)' after the barrier names that of another CTA");
+        grout_text_add(out, "; .cluster(..) after the barrier names that of another CTA");
     }
 }

@@ -28,7 +28,7 @@ static void report_late_name(grout_parser *p, const grout_late_name *late) {
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {
-        grout_parser__help(p, "a value is written '%%%s'; a const is defined by 'const %s = ...'",
+        grout_parser__help(p, "a value is written '%%%s'; a const is defined by 'const %s = ..'",
                            name, name);
     }
 }

@@ -43,7 +43,7 @@ bool grout_parser__axis(grout_parser *p, bool cluster_only, uint32_t *index_out)
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {
-        grout_parser__help(p, "axes are named in the kernel's header: '%s(%.*s = ...)'",
+        grout_parser__help(p, "axes are named in the kernel's header: '%s(%.*s = ..)'",
                            cluster_only ? "cluster" : "grid", (int)p->token.size, text);
     }
     return false;

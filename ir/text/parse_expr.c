@@ -69,7 +69,7 @@ static bool check_scalar(grout_parser *p, const grout_token *token,
     }
     (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_KIND,
                               "a reference stands where a scalar is needed");
-    grout_parser__help(p, "read the element: '(load ...)'");
+    grout_parser__help(p, "read the element: '(load ..)'");
     return false;
 }
 
@@ -395,7 +395,7 @@ static bool report_word(grout_parser *p, grout_word_kind kind) {
     (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
     grout_opcode opcode = (grout_opcode)p->token.opcode;
     if (opcode != 0 && !p->constants_only) {
-        grout_parser__help(p, "an operation inside an operand stands in parentheses: '(%s ...)'",
+        grout_parser__help(p, "an operation inside an operand stands in parentheses: '(%s ..)'",
                            grout_op_get_info(opcode)->text);
     }
     return false;
@@ -500,7 +500,7 @@ static bool parse_primary(grout_parser *p, grout_parsed_operand *out) {
     default:
         (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
         if (p->token.kind == GROUT_TOKEN_DOT && !p->token.has_newline && !p->constants_only) {
-            grout_parser__help(p, "write the view after the reference, as in '%%b[0].cluster(i)'");
+            grout_parser__help(p, "write the view after the reference, as in %%b[0].cluster(1)");
         }
         return false;
     }

@@ -173,7 +173,7 @@ static bool parse_scalar_param(grout_parser *p, grout_param *param) {
     param->direction = GROUT_DIRECTION_SCALAR;
     if (grout_parser__is_word(p, &p->token, "gmem")) {
         (void)grout_parser__expected(p, "'in', 'out' or 'inout'");
-        grout_parser__help(p, "an array says what the kernel does to it: 'in gmem f32[...]'");
+        grout_parser__help(p, "an array says what the kernel does to it: 'in gmem f32[..]'");
         return false;
     }
     if (!grout_parser__dtype(p, &dtype)) {

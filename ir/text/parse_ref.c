@@ -75,7 +75,7 @@ static void report_ended_object(grout_parser *p, const grout_unknown_value *unkn
     (void)grout_parser__error(p, &unknown->token, GROUT_DIAG_USE_AFTER_SCOPE,
                               "'%%%s' is gone: the scope that it lived in has ended", name);
     grout_parser__note(p, grout_module_get_value(p->module, object)->loc, "it lives in this scope");
-    grout_parser__help(p, "use it inside the scope, or make it by 'scratch %%%s : ...'", name);
+    grout_parser__help(p, "use it inside the scope, or make it by 'scratch %%%s : ..'", name);
 }
 
 void grout_parser__report_unknown_values(grout_parser *p) {
@@ -99,7 +99,7 @@ void grout_parser__report_unknown_values(grout_parser *p) {
         } else if (unknown.suggestion != 0) {
             grout_parser__suggest(p, "%", grout_module_get_string(p->module, unknown.suggestion));
         } else {
-            grout_parser__help(p, "define it first, by '%%%s = ...' in this block or one around",
+            grout_parser__help(p, "define it first, by '%%%s = ..' in this block or one around",
                                name);
         }
     }

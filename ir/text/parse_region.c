@@ -108,7 +108,7 @@ static void check_yield(grout_parser *p, const grout_parsed_op *op, grout_block_
             "this body of '%s' ends without 'yield', and the operation has results",
             op->info->text);
         grout_parser__note(p, op->loc, "the operation is here");
-        grout_parser__help(p, "end the body with 'yield' and a value for each result");
+        grout_parser__help(p, "end the body with 'yield ..', a value for each result");
     } else {
         (void)grout_parser__error_at(p, get_op(p, body->last)->loc, GROUT_DIAG_BAD_REGION,
                                      "'yield' in a body of '%s', which has no results",
@@ -289,7 +289,7 @@ static void check_condition(grout_parser *p, const grout_parsed_op *op, grout_bl
     (void)grout_parser__error_at(p, body->end_loc, GROUT_DIAG_BAD_REGION,
                                  "the first body of 'while' ends without 'cond'");
     grout_parser__note(p, op->loc, "the operation is here");
-    grout_parser__help(p, "end it with 'cond' and the bool that says whether to go on");
+    grout_parser__help(p, "end it with 'cond ..', the bool that says whether to go on");
 }
 
 /* 'do' and the second body. It lies in the scope of the first, as the condition does. */
@@ -355,7 +355,7 @@ static void parse_else(grout_parser *p, grout_op_id id) {
     grout_parser__advance(p);
     if (grout_parser__is_word(p, &p->token, "if")) {
         (void)grout_parser__expected(p, "'{'");
-        grout_parser__help(p, "write 'else { if ... }'");
+        grout_parser__help(p, "write 'else { if .. { .. } }'");
         return;
     }
     if (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {

@@ -131,7 +131,7 @@ static bool check_terminator_place(grout_parser *p, const grout_parsed_op *op) {
     if (is_condition) {
         (void)grout_parser__error(p, &op->token, GROUT_DIAG_BAD_REGION,
                                   "'yield' in the first body of a while, which ends with 'cond'");
-        grout_parser__help(p, "the second body, after 'do', yields the next carries");
+        grout_parser__help(p, "the second body, which follows do, yields the next carries");
         return false;
     }
     return grout_module_get_block(p->module, p->block)->parent != 0 ||

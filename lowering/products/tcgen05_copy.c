@@ -82,7 +82,7 @@ static bool check_word(planning *p) {
     if (is == GROUT_TCGEN05_COPY_PLAIN) {
         grout_wgmma__help(&p->wgmma, "write '%s' after its type", words[p->kind]);
     } else {
-        grout_wgmma__help(&p->wgmma, "'%s' brings them", grout_op_get_info(copies[is])->text);
+        grout_wgmma__help(&p->wgmma, "%s brings them", grout_op_get_info(copies[is])->text);
     }
     return false;
 }

@@ -562,9 +562,10 @@ static bool add_restored_headline(const grout_wording *wording, grout_text *out)
 }
 
 static bool add_restored_repair(const grout_wording *wording, grout_text *out) {
-    grout_sentence__add(
-        out, GROUT_SENTENCE_RESTORED_HELP,
-        &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_SEMAPHORE_WAIT, NULL)});
+    const char *wait = grout_wording__spell(
+        wording, GROUT_SPELLING_SEMAPHORE_TAKE,
+        &(grout_words){.object = name_semaphore(wording), .have = wording->facts->have});
+    grout_sentence__add(out, GROUT_SENTENCE_RESTORED_HELP, &(grout_words){.op = wait});
     return true;
 }
 

@@ -295,7 +295,7 @@ static bool convert_const(folding *fold, grout_const_id id, grout_expr_value *va
                                   "const '%s' is an integer, and its value %s", name,
                                   value->is_float ? "a float" : "has a type of its own");
             grout_diags_help(binding->diags,
-                             value->is_float ? "declare it as 'const %s : f32 = ...'"
+                             value->is_float ? "declare it as 'const %s : f32 = ..'"
                                              : "write the number alone: it takes the type of what "
                                                "stands beside '%s'",
                              name);

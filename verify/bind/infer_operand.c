@@ -43,7 +43,7 @@ static void report_box(grout_binding *binding, const grout_operand *operand,
         "each of its %d dimensions",
         name, problem->rank);
     grout_diags_help(binding->diags, "the box's size is that of the descriptor: write starts only, "
-                                     "and no ds(..), ':' or views");
+                                     "and no ds(..), colons or views");
 }
 
 /* A .cluster(..) that is none. */

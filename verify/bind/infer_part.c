@@ -83,7 +83,7 @@ bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grou
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
                               "'reshape' makes an array, and %s is a scalar type",
                               grout_type__get_text(type).chars);
-        grout_diags_help(binding->diags, "'slice' with an index for each dimension gives a scalar");
+        grout_diags_help(binding->diags, "slice with an index for each dimension gives a scalar");
         return false;
     }
     if (from.dtype != type->dtype) {
@@ -99,8 +99,8 @@ bool grout_infer__reshape(grout_binding *binding, const grout_op *op, const grou
                               " elements, to %s, of %" PRId64,
                               grout_type__get_shape_text(&from).chars, grout_type_get_count(&from),
                               grout_type__get_shape_text(type).chars, grout_type_get_count(type));
-        grout_diags_help(binding->diags, "it keeps every element: 'slice' takes some of them, "
-                                         "'broadcast' repeats them");
+        grout_diags_help(binding->diags, "it keeps every element: slice takes some of them, "
+                                         "broadcast repeats them");
         return false;
     }
     return true;

@@ -71,7 +71,7 @@ static bool check_yielded(grout_binding *binding, const grout_op *yield, uint32_
                           "value %" PRIu32 " of the yield is %s, and has to be %s", index + 1,
                           grout_type__get_text(&type).chars, grout_type__get_text(wanted).chars);
     grout_diags_help(binding->diags, "a carry keeps the type it starts with, and both bodies of an "
-                                     "'if' yield the same types: cast one of the values");
+                                     "if yield the same types: cast one of the values");
     return false;
 }
 

@@ -123,7 +123,7 @@ static void check_barrier(grout_verifying *verifying, const grout_object *object
     if (!object->is_explicit) {
         check_led_barrier(verifying, object);
     } else if (check_generation(verifying, object->loc, "two_ctas",
-                                "an mbarrier of each CTA, or one that '.cluster(..)' names") &&
+                                "an mbarrier of each CTA, or one that .cluster(..) names") &&
                find_pair_axis(verifying) == 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_PAIR, object->loc,
                                 "the mbarrier is of a pair of CTAs, and the kernel has none");

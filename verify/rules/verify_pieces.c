@@ -115,7 +115,7 @@ static void check_store(grout_verifying *verifying, const grout_op *op) {
                                 "'%s' stores elements of whole bytes, and %d of %s fill one",
                                 grout_verify__get_text(op), info->packed, info->text);
         grout_diags_help(verifying->diags,
-                         "store to the array by 'store', or cast to 8 bits: (cast .. : i8)");
+                         "store to the array by store, or cast to 8 bits: (cast .. : i8)");
         return;
     }
     int64_t bytes = grout_type_get_bytes(&type);

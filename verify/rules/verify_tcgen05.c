@@ -59,7 +59,7 @@ static void check_object_generation(grout_verifying *verifying, const grout_obje
         get_generation_text(generation), grout_arch_get_text(verifying->arch));
     grout_diags_help(verifying->diags, "%s; or %s",
                      object->orders_tensor_core
-                         ? "'wgmma_wait' says when the tensor core is done: leave "
+                         ? "wgmma_wait says when the tensor core is done: leave "
                            "'orders_tensor_core' out"
                      : is_hopper ? "tcgen05_mma adds to an array in tmem: 'tmem f32[128, 64]'"
                                  : "wgmma adds to an accumulator: 'acc f32[64, 128]'",

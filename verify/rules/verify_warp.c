@@ -113,7 +113,7 @@ static void check_partition(grout_verifying *verifying, const grout_op *op, uint
                                 "%" PRIu32 " warp%s",
                                 text, warps, plural);
         help_partition(verifying, "name a layout, which fits the lanes that there are: "
-                                  "'layout_cast %v wgmma', or give the partition 4 warps");
+                                  "'layout_cast .. wgmma', or give the partition 4 warps");
     }
 }
 
