@@ -53,8 +53,9 @@ static void check_slot(grout_verifying *verifying, const grout_op *op) {
                                 "'%s' takes a slot of a gmem scratch, and %s is a parameter",
                                 grout_verify__get_text(op),
                                 grout_verify__get_name(verifying, &view).chars);
-        grout_diags_help(verifying->diags, "the 128 bytes are the hardware's own: declare a scratch "
-                                           "in gmem, of u64[N, 16]");
+        grout_diags_help(verifying->diags,
+                         "the 128 bytes are the hardware's own: declare a scratch "
+                         "in gmem, of u64[N, 16]");
     } else if (type->dtype != GROUT_DTYPE_U64 || view.view_rank != 1 || slot.dims[0] != MAP_WORDS ||
                view.view_dim[0] != last || type->dims[last] != MAP_WORDS) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INDEX, operand->loc,
