@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 
 .NOTPARALLEL:
-.PHONY: release deps deps-build deps-test demo fast test test-all test-clang soak lint bench install wheel gpu-bundle check-fresh \
+.PHONY: release deps deps-build deps-test demo fast test test-all  soak lint bench install wheel gpu-bundle check-fresh \
     golden-update corpus litmus mutation reverts second-opinion \
     format clean help
 
@@ -24,10 +24,10 @@ deps-test:
 demo: deps-build release
 	@tools/demo.sh
 
-# Debug build with ASan and UBSan, every test but slow and gpu; then the demo.
+# The same build with its tests, those of CI that find most in their time; then the demo.
 test: deps-test
-	cmake --workflow --preset dev
-	@$(MAKE) --no-print-directory demo
+	cmake --workflow --preset test
+	@tools/demo.sh
 
 # What a change needs within a minute: quick lints, an incremental build, clang-tidy, the tests that it reaches.
 # BASE=COMMIT: what has changed since then; by default since this branch left main.
@@ -35,35 +35,30 @@ BASE ?=
 fast:
 	@python3 tools/fast.py $(if $(BASE),--base $(BASE))
 
-# And clang, ThreadSanitizer, a failing n-th allocation, and for each fuzzer 10 s of a processor. Every legal form of
-# wgmma takes longer: ctest --preset dev-slow.
-test-all: deps test
-	cmake --workflow --preset dev-clang
+# The tests that 'make test' leaves out too; then clang with ASan, UBSan and all assertions, ThreadSanitizer, a failing
+# n-th allocation, and for each fuzzer 10 s of a processor. Every legal form of wgmma takes longer: ctest --preset slow.
+test-all: deps
+	cmake --workflow --preset test-all
+	@tools/demo.sh
+	cmake --workflow --preset dev
 	cmake --workflow --preset tsan
 	ctest --preset nth-allocation
 	tools/fuzz.sh 10
-
-# Every test of dev again, built with clang: CI has the part in the preset dev-clang.
-test-clang: deps
-	cmake --preset dev-clang -D "GROUT_LABELS_LEFT_OUT=slow;gpu;bench"
-	cmake --build --preset dev-clang
-	ctest --preset dev-clang-whole
-	@cmake --preset dev-clang >/dev/null
 
 # The long forms of tools/soak, three hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
 # a Python that has the package grout.
 SOAK_SEED ?= 1
 SOAK_PYTHON ?=
 soak: deps-test
-	@cmake --preset cuda >/dev/null
-	cmake --build --preset cuda --target grout_exe fuzz_ptx_run soak_one_process soak_ptx
-	python3 tools/soak/kernels.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
-	python3 tools/soak/ptx.py --program build/cuda/bin/fuzz_ptx_run --seed $(SOAK_SEED)
-	python3 tools/soak/files.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
-	python3 tools/soak/signals.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
-	python3 tools/soak/kills.py --grout build/cuda/bin/grout --seed $(SOAK_SEED)
-	python3 tools/soak/structure.py --grout build/cuda/bin/grout
-	python3 tools/soak/one_process.py --program build/cuda/bin/soak_one_process --seed $(SOAK_SEED) \
+	@cmake --preset test >/dev/null
+	cmake --build --preset test --target grout_exe fuzz_ptx_run soak_one_process soak_ptx
+	python3 tools/soak/kernels.py --grout build/release/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/ptx.py --program build/release/bin/fuzz_ptx_run --seed $(SOAK_SEED)
+	python3 tools/soak/files.py --grout build/release/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/signals.py --grout build/release/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/kills.py --grout build/release/bin/grout --seed $(SOAK_SEED)
+	python3 tools/soak/structure.py --grout build/release/bin/grout
+	python3 tools/soak/one_process.py --program build/release/bin/soak_one_process --seed $(SOAK_SEED) \
 	    $(if $(SOAK_PYTHON),--python $(SOAK_PYTHON))
 
 lint: deps
@@ -94,17 +89,17 @@ check-fresh:
 
 # Writes what the goldens print into the goldens; read the diff.
 golden-update:
-	@cmake --preset dev >/dev/null
-	cmake --build --preset dev
-	cd tests/golden && python3 ../run_golden.py --update --grout ../../build/dev/bin/grout *
+	@cmake --preset release >/dev/null
+	cmake --build --preset release
+	cd tests/golden && python3 ../run_golden.py --update --grout ../../build/release/bin/grout *
 
 # Checks the corpus of real bugs, the litmus programs and the mutants of the kernels under many
 # schedules, and writes docs/corpus.md, docs/litmus.md and docs/mutation.md; with a row for each program and mutant,
 # build/litmus.md and build/mutation.md.
 corpus litmus: deps-test
-	@cmake --preset cuda >/dev/null
-	cmake --build --preset cuda --target grout_exe grout_expect
-	python3 tests/$@/$@.py --grout build/cuda/bin/grout --seeds 20 --update $(if $(filter corpus,$@),--table,--table build/litmus.md)
+	@cmake --preset test >/dev/null
+	cmake --build --preset test --target grout_exe grout_expect
+	python3 tests/$@/$@.py --grout build/release/bin/grout --seeds 20 --update $(if $(filter corpus,$@),--table,--table build/litmus.md)
 mutation: release
 	python3 tests/mutation/mutate.py --grout build/release/bin/grout --totals docs/mutation.md --markdown build/mutation.md kernels/*.grout
 	python3 tests/mutation/fix.py --grout build/release/bin/grout --all --share 95 kernels/*.grout
@@ -122,7 +117,7 @@ format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 clean:
-	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/python3.13 build/reverts build/second-opinion
+	rm -rf build/dev build/tsan build/coverage build/release build/demo build/python3.13 build/reverts build/second-opinion
 
 help:
 	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Three tiers, by GROUT_ASSERT_LEVEL (CMake's option of the same name). 0, releases: none is
- * evaluated, and none may have effects. 1, the preset dev: GROUT_ASSERT. 2, the preset dev-clang:
+ * evaluated, and none may have effects. 1: GROUT_ASSERT. 2, the preset dev:
  * GROUT_ASSERT_SLOW too, which may walk a whole structure.
  */
 #ifndef GROUT_BASE_INVARIANT_H

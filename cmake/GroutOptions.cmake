@@ -21,8 +21,8 @@ target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERS
 define_property(TARGET PROPERTY GROUT_RUNS_ONCE BRIEF_DOCS "Whether a debug build with sanitizers leaves it unoptimised")
 set(level "-O$<IF:$<BOOL:$<TARGET_PROPERTY:GROUT_RUNS_ONCE>>,0,${GROUT_SANITIZE_LEVEL}>")
 
-# The test preset dev-clang leaves out tests with these labels. Programs that no other test starts, and the benchmarks,
-# are built there on demand only: the preset dev has them, and clang-tidy has clang's warnings about them.
+# The test preset dev leaves out tests with these labels. Programs that no other test starts, and the benchmarks, are built
+# there on demand only: the preset test has them, and clang-tidy has clang's warnings about them.
 set(GROUT_LABELS_LEFT_OUT "" CACHE STRING "Labels of tests, or 'bench', whose programs are built on demand only")
 
 # grout__serves(TARGET label...): every test that needs it has all of these labels.

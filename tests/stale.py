@@ -15,6 +15,6 @@ def explain(*programs):
     newest = max(tables, key=os.path.getmtime)
     return "".join(
         f"{os.path.basename(program)} is older than {os.path.relpath(newest, ROOT)}, and may not know what is there: "
-        "build all programs of the tests first, cmake --build build/cuda\n"
+        "build all programs of the tests first, cmake --build build/release\n"
         for program in programs if program and os.path.exists(program)
         and os.path.getmtime(program) < os.path.getmtime(newest))

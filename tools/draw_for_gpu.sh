@@ -2,7 +2,7 @@
 # Draws 500 kernels with their inputs and what they have to leave, for a GPU machine without a build:
 # build/gpu-random.tar.gz, which tests/differential/gpu/random_on_gpu.py reads there.
 #
-# usage: tools/draw_for_gpu.sh CHECK_RANDOM [FIRST]     CHECK_RANDOM: of an optimised build (preset cuda)
+# usage: tools/draw_for_gpu.sh CHECK_RANDOM [FIRST]     CHECK_RANDOM: of an optimised build (preset test)
 set -eu
 check_random=$(realpath "$1")
 first=${2:-1}

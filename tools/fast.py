@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a change needs before it is shown to anybody, in about a minute: the lints that take seconds, an incremental
-build of the preset cuda, clang-tidy of what changed, and the tests that the change reaches. Prints what is left to CI.
+build of the preset test, clang-tidy of what changed, and the tests that the change reaches. Prints what is left to CI.
 
 usage: fast.py [--base COMMIT] [--seconds N] [--list]
 
@@ -23,8 +23,8 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.join("build", "cuda")
-TIDY = os.path.join("build", "dev-clang")
+BUILD = os.path.join("build", "release")
+TIDY = os.path.join("build", "dev")
 LINTS = ("sources", "ops", "state", "limits", "loops", "sentences", "english")
 TIDY_MOST = 16  # files that include a changed header
 LINES = 40  # of what a step printed, where it fails
@@ -115,7 +115,7 @@ def tidy(graph, changed):
         print(f"fast: clang-tidy leaves {len(others) - TIDY_MOST} of {len(others)} files with a changed header to CI")
     if not own + others:
         return None
-    subprocess.run(["cmake", "--preset", "dev-clang"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    subprocess.run(["cmake", "--preset", "dev"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    check=False)
     return run("clang-tidy", [sys.executable, "tools/lint_tidy.py", TIDY, *own, *others[:TIDY_MOST]])
 
@@ -140,6 +140,15 @@ def test_python(changed):
     return run("pytest", [found[0], "-m", "pytest", "-q", "-p", "no:cacheprovider", *files])
 
 
+def has_tests():
+    """Whether the tree is configured with its tests: 'make demo' configures it without."""
+    try:
+        with open(os.path.join(ROOT, BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+            return re.search(r"^GROUT_BUILD_TESTS:BOOL=(ON|TRUE)$", cache.read(), re.MULTILINE) is not None
+    except OSError:
+        return False
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--base")
@@ -149,8 +158,7 @@ def main():
     start = time.monotonic()
     base = options.base or find_base()
     changed = list_changed(base)
-    is_configured = os.path.exists(os.path.join(ROOT, BUILD, "build.ninja"))
-    if not is_configured and not say(run("configure", ["cmake", "--preset", "cuda"])):
+    if not has_tests() and not say(run("configure", ["cmake", "--preset", "test"])):
         return 1
     graph = reach.Graph(ROOT, BUILD)
     chosen = reach.choose(graph, changed, options.seconds)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzz target of the preset dev-clang, all at once, until each has had a processor for SECONDS.
+# Runs every fuzz target of the preset dev, all at once, until each has had a processor for SECONDS.
 # usage: fuzz.sh SECONDS [NAME...]
 # New inputs go to build/fuzz/corpus/NAME; an input that fails goes to build/fuzz/failures, and the
 # command to run it again is printed. It starts from the inputs that were made for it and from some of the tests'
@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 seconds=${1:?usage: fuzz.sh SECONDS [NAME...]}
 shift
 build=build/fuzz
-programs=build/dev-clang/bin
+programs=build/dev/bin
 
-cmake --preset dev-clang >/dev/null
-cmake --build --preset dev-clang --target fuzzers
+cmake --preset dev >/dev/null
+cmake --build --preset dev --target fuzzers
 
 if [ $# -eq 0 ]; then
     for list in "$programs"/fuzz_*.corpus; do

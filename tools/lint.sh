@@ -36,12 +36,12 @@ shell() {
     files '*.sh' .ci/run | xargs -r shellcheck
 }
 tidy() {
-    cmake --preset dev-clang >/dev/null && python3 tools/lint_tidy.py ${deep:+"$deep"} build/dev-clang
+    cmake --preset dev >/dev/null && python3 tools/lint_tidy.py ${deep:+"$deep"} build/dev
 }
 headers() {
     # Builds the target of tests/headers: each public header alone, twice, as C11 and as C++17.
-    grep -q 'check_headers:' build/dev-clang/build.ninja || return 0
-    cmake --build --preset dev-clang --target check_headers
+    grep -q 'check_headers:' build/dev/build.ninja || return 0
+    cmake --build --preset dev --target check_headers
 }
 globals() {
     cmake --preset release >/dev/null && cmake --build --preset release && python3 tools/lint_globals.py build/release

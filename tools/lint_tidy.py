@@ -3,7 +3,7 @@
 usage: lint_tidy.py [--deep] BUILD_FOLDER [FILE...]
 
 The static analyser leaves out tests, benchmarks and tools, looks into the calls of small functions alone, and follows
-the paths of a function through 6,000 states; with --deep it does as by itself: every file, calls of large functions
+the paths of a function through 2,000 states; with --deep it does as by itself: every file, calls of large functions
 too, and 225,000 states, which takes many times as long.
 
 A file that passed is remembered under a hash of its preprocessed text (with comments, so that headers
@@ -22,7 +22,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(ROOT, "build", "tidy")
-SHALLOW = [f"--extra-arg={word}" for setting in ("mode=shallow", "max-nodes=6000")
+SHALLOW = [f"--extra-arg={word}" for setting in ("mode=shallow", "max-nodes=2000")
            for word in ("-Xclang", "-analyzer-config", "-Xclang", setting)]
 NO_ANALYSER = ["--checks=-clang-analyzer-*"]
 NOT_ANALYSED = ("tests", "bench", "tools")

@@ -3,6 +3,7 @@
 import collections
 import os
 import pathlib
+import signal
 
 import pytest
 
@@ -11,6 +12,8 @@ import grout
 # XLA makes what the tests compare with: it is not to be fast, but to come soon.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# A process in the background ignores it, and grout ignores what is ignored when it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

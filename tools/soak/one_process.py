@@ -131,7 +131,7 @@ def run_package(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/cuda/bin/soak_one_process")
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/soak_one_process")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=1000, metavar="N", help="this many of the calls of a round")

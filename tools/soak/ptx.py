@@ -36,7 +36,7 @@ def make_play(program, texts, words):
 
 def main():
     parser = soak.make_parser("ptx", __doc__, 10000)
-    parser.add_argument("--program", type=pathlib.Path, default=soak.ROOT / "build/cuda/bin/fuzz_ptx_run")
+    parser.add_argument("--program", type=pathlib.Path, default=soak.ROOT / "build/release/bin/fuzz_ptx_run")
     options = parser.parse_args()
     texts = load_texts()
     return soak.run(options, make_play(options.program.resolve(), texts, draw_words(texts)))

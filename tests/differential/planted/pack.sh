@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Makes build/gpu-faults.tar.gz of build/gpu-bundle (tools/gpu_bundle.sh), whose libraries it takes, and of grout-planted
-# (cmake --preset cuda && cmake --build build/cuda --target grout_planted): the program, the kernels, the lists of fields
+# (cmake --preset test && cmake --build build/release --target grout_planted): the program, the kernels, the lists of fields
 # and planted.py. On a machine with a GPU, NVRTC and Python:
 #     tar xzf gpu-faults.tar.gz && sh gpu-faults/run.sh OUT SECONDS [RESULTS]
 # (faults that RESULTS has are left out on the GPU), which writes OUT/gpu.tsv, what the GPU says of each fault, and OUT/ptx.tsv, what the PTX emulator says.
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.."
 folder=build/gpu-faults
 rm -rf "$folder"
 mkdir -p "$folder/tests" "$folder/gpu_backend/plan"
-cp build/cuda/bin/grout-planted build/gpu-bundle/*.so* "$folder/"
+cp build/release/bin/grout-planted build/gpu-bundle/*.so* "$folder/"
 cp gpu_backend/plan/bits.def "$folder/gpu_backend/plan/"
 cp -R kernels "$folder/kernels"
 cp -R tests/differential tests/ops "$folder/tests/"

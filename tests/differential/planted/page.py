@@ -31,8 +31,8 @@ one unit more everywhere, `--plant FIELD-` one unit less. A scope becomes the ne
 Fences, meetings of lanes and ends of groups have no number, so the fault is to omit them. A build with tests has the
 program:
 
-    cmake --preset cuda && cmake --build build/cuda --target grout_planted
-    python3 tests/differential/planted/planted.py --grout build/cuda/bin/grout-planted --only add_tma
+    cmake --preset test && cmake --build build/release --target grout_planted
+    python3 tests/differential/planted/planted.py --grout build/release/bin/grout-planted --only add_tma
 
 **The verdicts.** [`planted.py`](../tests/differential/planted/planted.py) plants each field in each kernel of
 [`kernels.txt`](../tests/differential/planted/kernels.txt) that has it. A fault is noticed in one of five ways:

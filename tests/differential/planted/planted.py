@@ -7,7 +7,7 @@ result than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC
 usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
        planted.py --grout PATH --device cuda --results FILE [--only WORD] [--seconds N]
 
-PATH is that of grout-planted, which a build with tests has: cmake --build build/cuda --target grout_planted
+PATH is that of grout-planted, which a build with tests has: cmake --build build/release --target grout_planted
 
 With --device cuda the faults run on a GPU, each in a process of its own with the watchdog on. Faults that could write
 outside of the arrays are left out there. --results writes a line for each fault: fault, kernel, verdict, what was said.
