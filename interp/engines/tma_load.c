@@ -188,12 +188,13 @@ void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_in
         load_now(cta, thread, inst, boxes, load);
         return;
     }
+    /* Before the flight is there: to make room, others may land, and look at all that are. */
+    const captured_load kept =
+        load->is_void ? (captured_load){0, 0} : capture(cta, thread, inst, &boxes[0], load->rank);
     uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMA_LOAD, load->rank);
     if (index == 0) {
         return;
     }
-    const captured_load kept =
-        load->is_void ? (captured_load){0, 0} : capture(cta, thread, inst, &boxes[0], load->rank);
     grout_flight *flight = grout_flight__get(machine, index);
     flight->is_void = load->is_void;
     flight->is_part = load->is_part;

@@ -244,6 +244,27 @@ START_TEST(making_room_leaves_no_trace) {
 }
 END_TEST
 
+/* Each gather has a slot for the rows that it moves. The oldest one that lands to make room for the
+ * next looks at all that are in flight, of which that one is none yet. */
+START_TEST(room_is_made_before_a_gather_is_in_flight) {
+    run *r = run_new(
+        "const N = 8\n" /* gathers, and 5 slots, by the size of the copy that nobody issues */
+        "kernel @k(%x: in gmem f32[64, 128], %y: out gmem f32[N, 4, 128],\n"
+        "          %z: inout gmem f32[192, 128]) attr arch = \"sm_100a\" {\n"
+        " scratch %s : smem f32[N, 4, 128]\n scratch %t : smem f32[192, 128]\n"
+        " scratch %b : barrier[N]\n %r = iota dim(0) : i32[4]\n"
+        " if (eq 1, 2) { copy_smem_to_gmem %t, %z\n wait_smem_to_gmem 0 }\n"
+        " for %i in 0..N { tma_gather %x, %s[%i], %b[%i], %r }\n"
+        " for %i in 0..N { barrier_wait %b[%i]\n store %y[%i], (load %s[%i]) } }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < (size_t)8 * 512; i++) {
+        ck_assert(run_get(r, 1, i) == run_get(r, 0, i % 512));
+    }
+    run_delete(r);
+}
+END_TEST
+
 /* What an engine sees of two stores: as of the newest published one. */
 START_TEST(stale_bytes_are_of_the_last_commit) {
     run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, "
@@ -420,6 +441,7 @@ int main(void) {
     tcase_add_test(tests, a_store_reads_at_the_read_side);
     tcase_add_loop_test(tests, payload_is_bounded, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, making_room_leaves_no_trace, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, room_is_made_before_a_gather_is_in_flight, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
