@@ -347,6 +347,7 @@ static void count_findings(grout_explained *explained, const grout_checker *chec
 
 grout_explained *grout_explained__new(const grout_checker *checker) {
     grout_explained *explained = grout__new(checker->allocator, 1, sizeof *explained);
+    grout_wait_counts waits = {.is_made = false};
     uint32_t count = 0;
     uint32_t *shown = grout_findings__list(&checker->memory.findings, &count);
     grout_listed *list = shown ? grout_causes__arrange(checker, shown, count) : NULL;
@@ -371,13 +372,15 @@ grout_explained *grout_explained__new(const grout_checker *checker) {
                                  .facts = &record->facts,
                                  .strings = &explained->strings,
                                  .finding = &explained->findings[i],
-                                 .diag = &explained->diags[i]};
+                                 .diag = &explained->diags[i],
+                                 .waits = &waits};
         explained->records[i] = list[i].record;
         word_finding(&wording);
         wording.finding->cause = list[i].cause == i ? NULL : &explained->findings[list[i].cause];
         done = !explained->strings.has_failed;
     }
     grout__free(list);
+    grout_lookup__deinit(&waits.lookup);
     if (!done) {
         grout_explained__free(explained);
         return NULL;

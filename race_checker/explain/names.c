@@ -365,20 +365,56 @@ static bool waits_on_barrier(const grout_op *op) {
            sync->mode == GROUT_SYNC_MODE_WAITS;
 }
 
-uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
-                                    grout_op_id *op_out) {
+/* A thread and a barrier have two keys: of the last op, and of how many there are. */
+static uint64_t get_wait_key(grout_object_id object, uint32_t thread) {
+    return ((uint64_t)object * GROUT_THREADS_MAX + thread) * 2;
+}
+
+/* False without memory. */
+static bool add_wait(grout_lookup *lookup, grout_object_id object, uint32_t thread,
+                     grout_op_id op) {
+    const uint64_t key = get_wait_key(object, thread);
+    uint32_t *last = grout_lookup__at(lookup, key);
+    if (last == NULL) {
+        return false;
+    }
+    *last = op;
+    uint32_t *count = grout_lookup__at(lookup, key + 1);
+    if (count != NULL) {
+        ++*count;
+    }
+    return count != NULL;
+}
+
+static bool make_wait_counts(const grout_wording *wording) {
     const grout_checker *checker = wording->checker;
-    grout_object_id object = checker->info.element_objects[element];
-    uint32_t count = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+    grout_lookup *lookup = &wording->waits->lookup;
+    bool ok = true;
+    wording->waits->is_made = true;
+    lookup->allocator = checker->allocator;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && ok; i++) {
         const grout_origin origin = {.op = i};
-        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
-            (checker->run.op_threads[i] >> thread & 1) &&
-            grout_origin__find_object(wording->module, &origin) == object) {
-            *op_out = i;
-            count++;
+        const uint32_t threads = checker->run.op_threads[i];
+        if (threads == 0 || !waits_on_barrier(grout_module_get_op(wording->module, i))) {
+            continue;
+        }
+        const grout_object_id object = grout_origin__find_object(wording->module, &origin);
+        for (uint32_t thread = 0; thread < GROUT_THREADS_MAX && ok; thread++) {
+            ok = (threads >> thread & 1) == 0 || add_wait(lookup, object, thread, i);
         }
     }
+    return ok;
+}
+
+uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
+                                    grout_op_id *op_out) {
+    const grout_lookup *lookup = &wording->waits->lookup;
+    const uint64_t key = get_wait_key(wording->checker->info.element_objects[element], thread);
+    if (!wording->waits->is_made && !make_wait_counts(wording)) {
+        wording->strings->has_failed = true;
+    }
+    const uint32_t count = grout_lookup__find(lookup, key + 1);
+    *op_out = count == 0 ? *op_out : grout_lookup__find(lookup, key);
     return count;
 }
 

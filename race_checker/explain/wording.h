@@ -8,12 +8,20 @@
 
 #include "checker.h"
 #include "kept_strings.h"
+#include "lookup.h"
 #include "sentences.h"
 #include "statement.h"
 
 #include "grout-internal/text.h"
 
 enum { GROUT_REPORT_NOTES_MAX = 64 };
+
+/* How often each thread has waited on each barrier: for all findings of a report, made when the
+ * first of them asks. */
+typedef struct grout_wait_counts {
+    grout_lookup lookup;
+    bool is_made;
+} grout_wait_counts;
 
 /* One finding in the making. Its strings are the report's. */
 typedef struct grout_wording {
@@ -24,6 +32,7 @@ typedef struct grout_wording {
     grout_strings *strings;
     grout_finding *finding;
     grout_diag *diag;
+    grout_wait_counts *waits;
 } grout_wording;
 
 /* Takes the text over: a string that lives as long as the report. "" without memory. */
@@ -118,7 +127,7 @@ const char *grout_wording__spell_wait(const grout_wording *wording, uint32_t ele
 /* "'cluster_barrier'", or what to write in Pallas for all threads of the cluster to meet */
 const char *grout_wording__spell_meeting(const grout_wording *wording);
 /* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
- * and one of them. */
+ * and the last of them. */
 uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
                                     grout_op_id *op_out);
 
