@@ -222,10 +222,10 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
 }
 
 /* Whether the same mechanism reads again later. A thread that waits for that read has waited for
- * this one too. */
+ * this one too. From the end, where the newest most likely are. */
 static bool has_newer(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
     bool is_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
-    for (uint32_t i = 0; is_engine && i < count; i++) {
+    for (uint32_t i = count; is_engine && i-- > 0;) {
         if (readers[i].component == entry->component && readers[i].cluster == entry->cluster &&
             readers[i].number > entry->number) {
             return true;
@@ -254,7 +254,8 @@ static bool check_region(void *payload, grout_shadow *shadow, grout_region *regi
         return false;
     }
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (!has_newer(readers, region->reader_count, &readers[i]) &&
+        if (!is_over(context, &readers[i]) &&
+            !has_newer(readers, region->reader_count, &readers[i]) &&
             !check_entry(context, shadow, &readers[i], rect)) {
             return false;
         }

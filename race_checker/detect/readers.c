@@ -41,12 +41,13 @@ static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, gro
     }
 }
 
-/* What is kept of the actor and op of an entry, or NULL. Clusters begin one after the other, so
- * that thousands that read the same bytes are seldom looked through. */
+/* What is kept of the actor and op of an entry, or NULL. Clusters begin one after the other, and so
+ * do the ops of a text, so that thousands that read the same bytes are seldom looked through. */
 static grout_entry *find_alike(const grout_shadow *shadow, const grout_region *region,
                                const grout_entry *entry) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
-    bool is_new = entry->cluster > region->cluster_max;
+    bool is_new = entry->cluster > region->cluster_max ||
+                  (entry->cluster == region->cluster_max && entry->origin.op > region->op_max);
     for (uint32_t i = 0; !is_new && i < region->reader_count; i++) {
         grout_entry *it = &readers[i];
         if (it->component == entry->component && it->cluster == entry->cluster &&

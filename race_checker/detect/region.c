@@ -53,6 +53,10 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
     }
     if (region->reader_count == 0 || region->cluster_max < entry->cluster) {
         region->cluster_max = entry->cluster;
+        region->op_max = 0;
+    }
+    if (region->cluster_max == entry->cluster && region->op_max < entry->origin.op) {
+        region->op_max = entry->origin.op;
     }
     grout_shadow__get_readers(shadow, region)[region->reader_count++] = *entry;
     region->open_count += entry->flags & GROUT_ENTRY_WRITE ? 1 : 0;

@@ -80,8 +80,8 @@ typedef struct grout_region {
     uint32_t reader_capacity;
     uint32_t open_count;  /* writes among the readers */
     uint32_t cluster_max; /* no reader is of a cluster above */
-    uint32_t reserved;
-    grout_entry write; /* counts as one */
+    uint32_t op_max;      /* and none of that one is of an op above */
+    grout_entry write;    /* counts as one */
     GROUT_STATE_END
 } grout_region;
 
