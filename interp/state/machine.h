@@ -123,10 +123,10 @@ typedef struct grout_barrier {
 typedef struct grout_phase {
     /* not hashed: places in pools */
     uint32_t link;
-    uint32_t next;
+    uint32_t previous, next;            /* that have begun, by number */
     uint32_t first_flight, last_flight; /* that it waits for */
     uint32_t first_contribution, last_contribution;
-    uint32_t clocks, unused; /* the row */
+    uint32_t clocks; /* the row */
     /* hashed, from here on */
     uint32_t number;
     uint32_t had_bytes;

@@ -56,16 +56,13 @@ bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t ph
 }
 
 grout_bytes_room grout_barrier__find_room(const grout_cta *cta, uint32_t element, uint32_t phase) {
-    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     if (grout_barrier__is_ready(cta, element, phase)) {
         return GROUT_BYTES_ROOM_NONE;
     }
-    for (uint32_t i = barrier->first_open; i != 0;) {
-        const grout_phase *record = grout_machine__phase(cta->machine, i);
-        if (record->number == phase && record->bytes_due > record->bytes_flying) {
-            return GROUT_BYTES_ROOM_SOME;
-        }
-        i = record->next;
+    const uint32_t index = grout_phase__find_last(cta, element, phase);
+    const grout_phase *record = index == 0 ? NULL : grout_machine__phase(cta->machine, index);
+    if (record != NULL && record->number == phase && record->bytes_due > record->bytes_flying) {
+        return GROUT_BYTES_ROOM_SOME;
     }
     return grout_barrier__is_full(cta, element, phase) ? GROUT_BYTES_ROOM_SOME
                                                        : GROUT_BYTES_ROOM_OPEN;
@@ -89,14 +86,12 @@ static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uin
         fact.completion = grout_completion__get(cta, element, number - 1);
         return fact;
     }
-    for (uint32_t i = barrier->first_open; i != 0;) {
-        grout_phase *phase = grout_machine__phase(cta->machine, i);
-        if (phase->number == number - 1) {
-            fact.had_bytes = phase->had_bytes != 0;
-            fact.is_complete = !fact.had_bytes && grout_barrier__is_full(cta, element, number - 1);
-            fact.completion = fact.is_complete ? grout_phase__begin_clocks(cta, phase) : NULL;
-        }
-        i = phase->next;
+    const uint32_t record = grout_phase__find_last(cta, element, number - 1);
+    grout_phase *phase = record == 0 ? NULL : grout_machine__phase(cta->machine, record);
+    if (phase != NULL && phase->number == number - 1) {
+        fact.had_bytes = phase->had_bytes != 0;
+        fact.is_complete = !fact.had_bytes && grout_barrier__is_full(cta, element, number - 1);
+        fact.completion = fact.is_complete ? grout_phase__begin_clocks(cta, phase) : NULL;
     }
     return fact;
 }

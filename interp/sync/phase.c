@@ -179,7 +179,11 @@ static void complete_phase(const grout_cta *cta, uint32_t element) {
         grout_completion__put(cta, element, phase->number, clocks);
     }
     barrier->first_open = phase->next;
-    barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
+    if (barrier->first_open != 0) {
+        grout_machine__phase(machine, barrier->first_open)->previous = 0;
+    } else {
+        barrier->last_open = 0;
+    }
     if (grout_machine__wants(machine, GROUT_EVENT_PHASE)) {
         publish_phase(cta, element, phase, clocks);
     }
@@ -206,19 +210,20 @@ void grout_barrier__land(const grout_cta *cta, uint32_t element, uint32_t record
     grout_phase__complete_all(cta, element);
 }
 
+/* From the end: most ask for one of the latest. */
+uint32_t grout_phase__find_last(const grout_cta *cta, uint32_t element, uint32_t number) {
+    uint32_t i = grout_cta__barrier(cta, element)->last_open;
+    while (i != 0 && grout_machine__phase(cta->machine, i)->number > number) {
+        i = grout_machine__phase(cta->machine, i)->previous;
+    }
+    return i;
+}
+
 /* The record of a phase that is not complete, made if need be; they are sorted by number. */
 uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t number) {
     grout_machine *machine = cta->machine;
     grout_barrier *barrier = grout_cta__barrier(cta, element);
-    uint32_t before = barrier->last_open;
-    if (before != 0 && grout_machine__phase(machine, before)->number >= number) {
-        before = 0;
-        for (uint32_t i = barrier->first_open;
-             i != 0 && grout_machine__phase(machine, i)->number <= number;) {
-            before = i;
-            i = grout_machine__phase(machine, i)->next;
-        }
-    }
+    const uint32_t before = grout_phase__find_last(cta, element, number);
     if (before != 0 && grout_machine__phase(machine, before)->number == number) {
         return before;
     }
@@ -231,9 +236,14 @@ uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t numb
     phase->number = number;
     uint32_t *link =
         before != 0 ? &grout_machine__phase(machine, before)->next : &barrier->first_open;
+    phase->previous = before;
     phase->next = *link;
     *link = record;
-    barrier->last_open = phase->next == 0 ? record : barrier->last_open;
+    if (phase->next != 0) {
+        grout_machine__phase(machine, phase->next)->previous = record;
+    } else {
+        barrier->last_open = record;
+    }
     return record;
 }
 

@@ -11,6 +11,8 @@
 
 /* Component phase of an element. */
 uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element);
+/* The record of the latest phase up to a number that has begun and is not complete; 0: none. */
+uint32_t grout_phase__find_last(const grout_cta *cta, uint32_t element, uint32_t number);
 /* The record of a phase that is not complete, made if need be; 0 without memory. */
 uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t number);
 /* Completes all phases that can be, in order. */
