@@ -8,6 +8,7 @@
  */
 #include "bits.h"
 #include "component.h"
+#include "flying.h"
 #include "gmem.h"
 #include "operand.h"
 #include "run.h"
@@ -152,6 +153,7 @@ static bool restore_slots(grout_machine *machine, const grout_snapshot *snapshot
 
 bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapshot,
                            grout_diags *diags) {
+    grout_flying__forget(machine);
     if (!copy_pools(machine->pools, snapshot->pools, &machine->heap) ||
         !restore_slots(machine, snapshot)) {
         return grout_diags_add_oom(diags);

@@ -6,6 +6,7 @@
 #include "bits.h"
 #include "collective.h"
 #include "flight.h"
+#include "flying.h"
 #include "gmem.h"
 #include "operand.h"
 #include "run.h"
@@ -108,6 +109,7 @@ bool grout_machine__add_state(grout_machine *machine) {
 }
 
 void grout_machine__free_state(grout_machine *machine) {
+    grout_flying__free(machine);
     for (uint32_t i = 0; i < GROUT_POOLS; i++) {
         grout_pool__free(&machine->pools[i], &machine->heap);
     }

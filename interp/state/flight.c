@@ -5,18 +5,21 @@
  */
 #include "flight.h"
 
+#include "flying.h"
+
 /* The list of a CTA, walked from both ends. */
 static inline bool is_list_whole(const grout_cta *cta) {
     const grout_cta_state *head = grout_cta__head(cta);
-    uint32_t last = 0;
+    uint32_t last = 0, count = 0;
     for (uint32_t i = head->first_flight; i != 0; i = grout_flight__get(cta->machine, i)->next) {
         const grout_flight *flight = grout_flight__get(cta->machine, i);
         if (flight->previous != last || flight->is_done) {
             return false;
         }
         last = i;
+        count++;
     }
-    return last == head->last_flight;
+    return last == head->last_flight && count == head->flight_count;
 }
 
 void grout_flight__link(const grout_cta *cta, uint32_t index) {
@@ -29,6 +32,7 @@ void grout_flight__link(const grout_cta *cta, uint32_t index) {
         head->first_flight = index;
     }
     head->last_flight = index;
+    head->flight_count++;
     GROUT_ASSERT_SLOW(is_list_whole(cta));
 }
 
@@ -38,6 +42,8 @@ void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     machine->run.spin.changes++;
     machine->run.spin.hands += machine->run.spin.changer != 0;
     machine->run.spin.changer = 0;
+    grout_flying__remove(cta, index);
+    head->flight_count--;
     const grout_flight *flight = grout_flight__get(machine, index);
     if (flight->previous != 0) {
         grout_flight__get(machine, flight->previous)->next = flight->next;

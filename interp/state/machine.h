@@ -187,8 +187,9 @@ typedef struct grout_cta_state {
     uint32_t payload_used; /* slots in use */
     uint32_t undo_first;   /* ring of entries */
     uint32_t undo_data_first,
-        undo_dropped;               /* ring of bytes: next free; entries lost to the limit */
-    uint32_t newest_clocks, unused; /* the row of clock sets that was kept last (completion.h) */
+        undo_dropped;       /* ring of bytes: next free; entries lost to the limit */
+    uint32_t newest_clocks; /* the row of clock sets that was kept last (completion.h) */
+    uint32_t flight_count;  /* in the list */
     /* hashed, from here on */
     uint32_t index; /* in the launch */
     uint32_t is_begun, has_ended;
@@ -305,6 +306,7 @@ typedef enum grout_scratch_index {
     GROUT_SCRATCH_BARRIER_FACTS,
     GROUT_SCRATCH_SEMAPHORE_FACTS,
     GROUT_SCRATCH_COPY_FACTS,
+    GROUT_SCRATCH_NEWEST, /* tma_order.c */
     GROUT_SCRATCH_POOLS
 } grout_scratch_index;
 
@@ -376,6 +378,7 @@ struct grout_machine {
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots; /* of a CTA */
     uint32_t undo_data_size;
     struct grout_gmem_log *gmem_log; /* gmem.h */
+    struct grout_flying *flying;     /* by CTA, what follows from its flights: flying.h; or NULL */
     grout_gmem_array *arrays;        /* by parameter, then gmem scratches */
     uint32_t array_count;
     struct grout_claims *claims; /* by array: claims.h; NULL: no other machine has a part in this */
