@@ -515,7 +515,7 @@ def unwritten_values(n):
     return kernel(OUT, lines)
 
 
-@shape(1 << 13, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
+@shape(1 << 15, codes=CODE_1, without=SEARCHES)
 def unawaited_copies(n):
     """copies to SMEM that nobody waits for"""
     return kernel("%x: in gmem i32[64], %y: inout gmem i32[64])",
