@@ -212,7 +212,9 @@ def test_signals(folder):
 
 def main():
     global grout
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is ignored here, grout ignores too
+    # What is ignored here, grout ignores too: Ctrl-C in the background, the end of a terminal under nohup.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--grout", required=True)
     parser.add_argument("tests", nargs="*")
