@@ -27,7 +27,6 @@ PYTHON_FOLDERS = ("python/src/grout", "tools", "tests/mutation")
 # Where strings may be mnemonics, with the reason.
 ALLOWED = {
     "bench/": "the kernels of benchmarks are text",
-    "ir/text/keywords.c": "words of other languages, each with the operation that is meant",
     "python/src/grout/pallas/": "each call of Pallas becomes the operations that are written there",
     "tools/gluon_study/": "each call of Gluon becomes the operations that are written there",
     "tools/soak/": "the kernels that are mutated are text",

@@ -6,6 +6,9 @@
 #include "pages.h"
 #include "suggest.h"
 
+#include "grout-internal/op_names.h"
+
+#include <ctype.h>
 #include <string.h>
 
 static const char *get_types_text(grout_type_rule rule) {
@@ -100,6 +103,20 @@ static void add_facts(grout_opcode opcode, const char *start, grout_text *out) {
     }
 }
 
+/* What PTX calls the operation, or others do: a line, if there is a name. */
+static void add_names(grout_opcode opcode, bool is_ptx, const char *start, const char *quote,
+                      grout_text *out) {
+    const char *between = start;
+    const grout_op_name *name;
+    for (size_t i = 0; (name = grout_op_name_get(i)) != NULL; i++) {
+        if (name->opcode == opcode && name->is_ptx == is_ptx) {
+            grout_text_add(out, "%s%s%s%s", between, quote, name->text, quote);
+            between = ", ";
+        }
+    }
+    grout_text_add(out, "%s", between == start ? "" : "\n");
+}
+
 static void add_op(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
     grout_effect_row row = (grout_effect_row)info->effect_row;
@@ -119,6 +136,8 @@ static void add_op(grout_opcode opcode, grout_text *out) {
                    grout_effect_row_get_doc(row));
     grout_op_facts__add_effects(row, "    ", out);
     add_facts(opcode, "  ", out);
+    add_names(opcode, true, "  PTX: ", "", out);
+    add_names(opcode, false, "  elsewhere: ", "", out);
 }
 
 /* ---- docs/operations.md ---------------------------------------------------------------------- */
@@ -143,12 +162,15 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
                    grout_effect_row_get_doc(row));
     grout_op_facts__add_effects(row, "  - ", out);
     add_facts(opcode, "- ", out);
+    add_names(opcode, true, "- PTX: ", "`", out);
+    add_names(opcode, false, "- elsewhere: ", "`", out);
 }
 
 static void add_markdown(grout_text *out) {
     grout_text_add(out,
                    "<!-- Written by 'grout ops --markdown'; a test compares. Change "
-                   "include/grout/ops.def, op_docs.def, effects.def, sync.def or types.def. -->\n"
+                   "include/grout/ops.def, op_docs.def, op_names.def, effects.def, sync.def or "
+                   "types.def. -->\n"
                    "# The operations\n\n## Element types\n\n"
                    "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
@@ -175,6 +197,75 @@ static void add_markdown(grout_text *out) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Columns of the longest name. */
+static int get_name_width(void) {
+    size_t width = 0;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        size_t size = strlen(grout_op_get_info((grout_opcode)i)->text);
+        width = size > width ? size : width;
+    }
+    return (int)width;
+}
+
+static void add_line(grout_opcode opcode, grout_text *out) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    grout_text_add(out, "%-*s %s\n", get_name_width(), info->text, info->doc);
+}
+
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) != 0;
+}
+
+/* Whether the text has the word, whole, in capitals or not; a plural s may follow. */
+static bool has_word(const char *text, const char *word) {
+    const size_t size = strlen(word);
+    for (const char *at = text; *at != '\0'; at++) {
+        size_t same = 0;
+        while (same < size &&
+               tolower((unsigned char)at[same]) == tolower((unsigned char)word[same])) {
+            same++;
+        }
+        if (same == size && (at == text || !is_letter(at[-1])) &&
+            !is_letter(at[size == 0 || at[size] != 's' ? size : size + 1])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the operations that others call so; false: none. */
+static bool add_by_name(const char *word, grout_text *out) {
+    const grout_op_name *found[GROUT_OP_COUNT];
+    const size_t count = grout_op_names_find(word, strlen(word), found, GROUT_OP_COUNT);
+    for (size_t i = 0; i < count; i++) {
+        if (found[i]->instead != NULL) {
+            grout_text_add(out, "no operation: %s\n", found[i]->instead);
+        } else {
+            add_line(found[i]->opcode, out);
+        }
+    }
+    const grout_opcode same = grout_op_find(word, strcspn(word, ".:"));
+    if (count == 0 && same != GROUT_OP_NONE) {
+        add_line(same, out); /* add.rn.f32 */
+    }
+    return count > 0 || same != GROUT_OP_NONE;
+}
+
+/* Adds the operations with the word in their name, or else in the sentence about them. */
+static bool add_by_word(const char *word, grout_text *out) {
+    bool is_found = false;
+    for (int in_doc = 0; in_doc < 2 && !is_found; in_doc++) {
+        for (int i = 1; i < GROUT_OP_COUNT; i++) {
+            const grout_op_info *info = grout_op_get_info((grout_opcode)i);
+            if (has_word(info->text, word) || (in_doc != 0 && has_word(info->doc, word))) {
+                add_line((grout_opcode)i, out);
+                is_found = true;
+            }
+        }
+    }
+    return is_found;
+}
+
 static int fail_unknown(grout_session *session, const char *name) {
     grout_suggestion suggestion = grout_suggest__begin_command(name);
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
@@ -187,14 +278,16 @@ static int fail_unknown(grout_session *session, const char *name) {
     return GROUT_EXIT_USAGE;
 }
 
-/* Columns of the longest name. */
-static int get_name_width(void) {
-    size_t width = 0;
-    for (int i = 1; i < GROUT_OP_COUNT; i++) {
-        size_t size = strlen(grout_op_get_info((grout_opcode)i)->text);
-        width = size > width ? size : width;
+/* What is asked of one word: its operation, else those that it finds. */
+static bool add_asked(const char *word, grout_text *out, size_t *indent) {
+    const grout_opcode opcode = grout_op_find(word, strlen(word));
+    if (opcode != GROUT_OP_NONE) {
+        add_op(opcode, out);
+        *indent = 2;
+        return true;
     }
-    return (int)width;
+    *indent = (size_t)get_name_width() + 1;
+    return add_by_name(word, out) || add_by_word(word, out);
 }
 
 int grout_cmd_ops(grout_session *session) {
@@ -207,16 +300,14 @@ int grout_cmd_ops(grout_session *session) {
         add_markdown(&text);
     } else if (options->argument_count == 1) {
         const char *name = options->arguments[0];
-        grout_opcode opcode = grout_op_find(name, strlen(name));
-        if (opcode == GROUT_OP_NONE) {
+        size_t indent;
+        if (!add_asked(name, &text, &indent)) {
             return fail_unknown(session, name);
         }
-        add_op(opcode, &text);
-        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 2);
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, indent);
     } else {
         for (int i = 1; i < GROUT_OP_COUNT; i++) {
-            const grout_op_info *info = grout_op_get_info((grout_opcode)i);
-            grout_text_add(&text, "%-*s %s\n", get_name_width(), info->text, info->doc);
+            add_line((grout_opcode)i, &text);
         }
         grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, (size_t)get_name_width() + 1);
     }

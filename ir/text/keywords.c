@@ -1,5 +1,5 @@
-/* keywords.c - the words that no const and no axis may take as its name, operations to come, and
- * other languages' names for those that are there. SPDX-License-Identifier: Apache-2.0 */
+/* keywords.c - the words that no const and no axis may take as its name, and operations to come.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
 #include <string.h>
@@ -25,61 +25,6 @@ const grout_later *grout_word__find_later(const char *text, size_t size) {
     for (size_t i = 0; i < sizeof laters / sizeof laters[0]; i++) {
         if (is_among(&laters[i].text, 1, text, size)) {
             return &laters[i];
-        }
-    }
-    return NULL;
-}
-
-const char *grout_word__find_foreign_op(const char *text, size_t size) {
-    static const struct {
-        const char *word, *text;
-    } aliases[] = {
-        /* Pallas */
-        {"wgmma_accumulator_load", "acc_load"},
-        /* Gluon */
-        {"warpgroup_mma", "wgmma_async"},
-        {"warpgroup_mma_wait", "wgmma_wait"},
-        {"convert_layout", "layout_cast"},
-        {"where", "select"},
-        {"sum", "reduce_sum"},
-        {"reduce", "reduce_sum"},
-        {"sigmoid", "logistic"},
-        {"maximum", "max"},
-        {"minimum", "min"},
-        {"arange", "iota"},
-        {"full", "broadcast"},
-        {"async_copy_global_to_shared", "copy_gmem_to_smem"},
-        {"async_load_im2col", "copy_gmem_to_smem_im2col"},
-        {"im2col", "copy_gmem_to_smem_im2col"},
-        {"async_copy_shared_to_global", "copy_smem_to_gmem"},
-        {"atomic_xchg", "atomic_exchange"},
-        {"tcgen05_copy", "async_copy_smem_to_tmem"},
-        {"tcgen05_commit", "tcgen05_commit_arrive"},
-        {"thread_barrier", "block_barrier"},
-        /* NumPy, Triton, CUDA */
-        {"dot", "wgmma"},
-        {"mma", "wgmma"},
-        {"matmul", "wgmma"},
-        {"gemm", "wgmma"},
-        {"tma_load", "copy_gmem_to_smem"},
-        {"tma_store", "copy_smem_to_gmem"},
-        {"syncthreads", "block_barrier"},
-        {"__syncthreads", "block_barrier"},
-        {"printf", "debug_print"},
-        {"print", "debug_print"},
-        {"program_id", "axis_index"},
-        /* PTX */
-        {"setmaxnreg", "set_max_registers"},
-        {"bar_sync", "named_barrier_sync"},
-        {"bar_arrive", "named_barrier_arrive"},
-        {"st_async", "async_store_smem"},
-        {"cp_async", "async_copy"},
-        {"wgmma_commit_group", "wgmma_async"},
-        {"wgmma_wait_group", "wgmma_wait"},
-    };
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
-        if (is_among(&aliases[i].word, 1, text, size)) {
-            return aliases[i].text;
         }
     }
     return NULL;

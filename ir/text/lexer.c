@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lexer.h"
 
+#include "grout-internal/op_names.h"
+
 #include "invariant.h"
 #include "utf8.h"
 
@@ -289,9 +291,16 @@ static void read_string(grout_lexer *lexer, grout_token *token) {
     }
 }
 
-/* The remedy for a mark that other languages have. After '#', the rest of the line is skipped. */
+/* The remedy for a mark that other languages have. After '#', the rest of the line is skipped;
+ * after
+ * '_' the rest of the word. */
 static void help_foreign_mark(grout_lexer *lexer, uint32_t at) {
-    if (lexer->text[at] == '#') {
+    if (lexer->text[at] == '_') {
+        while (grout_lexer__is_name_byte(lexer->text[lexer->at])) {
+            lexer->at++;
+        }
+        (void)grout_op_names_help(lexer->diags, lexer->text + at, lexer->at - at);
+    } else if (lexer->text[at] == '#') {
         grout_diags_help(lexer->diags, "comments begin with '//'");
         lexer->at = find_line_end(lexer, at);
     } else if (lexer->text[at] == ';') {

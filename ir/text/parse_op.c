@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
+#include "grout-internal/op_names.h"
+
 #include "suggest.h"
 
 /* The operation that an operator of other languages means, or NONE. */
@@ -35,8 +37,24 @@ static bool is_const(grout_parser *p) {
            grout_module_find_const(p->module, grout_module_get_string(p->module, name)) != 0;
 }
 
+/* The word at the token with what PTX and Python have after it: tl.dot, fence.proxy.async::generic.
+ */
+static grout_token get_dotted_word(const grout_parser *p) {
+    grout_token word = p->token;
+    const char *text = p->lexer.text + word.offset;
+    while (text[word.size] == '.' || text[word.size] == ':' ||
+           grout_lexer__is_name_byte(text[word.size])) {
+        word.size++;
+    }
+    while (text[word.size - 1] == '.' || text[word.size - 1] == ':') {
+        word.size--;
+    }
+    return word;
+}
+
 static bool report_unknown_op(grout_parser *p) {
-    const char *text = p->lexer.text + p->token.offset;
+    const grout_token word = get_dotted_word(p);
+    const char *text = p->lexer.text + word.offset;
     if (grout_word__find_later(text, p->token.size) != NULL) {
         return grout_parser__not_yet(p, &p->token, GROUT_DIAG_UNKNOWN_OP);
     }
@@ -44,18 +62,19 @@ static bool report_unknown_op(grout_parser *p) {
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         grout_suggest__offer(&suggestion, grout_op_get_info((grout_opcode)i)->text);
     }
-    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP, "there is no operation '%.*s'",
-                              (int)p->token.size, text);
-    const char *foreign = grout_word__find_foreign_op(text, p->token.size);
+    (void)grout_parser__error(p, &word, GROUT_DIAG_UNKNOWN_OP, "there is no operation '%.*s'",
+                              (int)word.size, text);
     if (grout_parser__help_infix(p)) {
         return false;
     }
     if (is_const(p)) {
         grout_parser__help(p, "it is a const, and no operation: use it where it is needed");
-    } else if (foreign != NULL || suggestion.best != NULL) {
-        grout_parser__suggest(p, "", foreign != NULL ? foreign : suggestion.best);
-    } else {
-        grout_parser__help(p, "'grout ops' lists the operations");
+    } else if (!p->takes_notes || !grout_op_names_help(p->diags, text, word.size)) {
+        if (suggestion.best != NULL) {
+            grout_parser__suggest(p, "", suggestion.best);
+        } else {
+            grout_parser__help(p, "'grout ops' lists the operations");
+        }
     }
     return false;
 }
@@ -88,7 +107,8 @@ bool grout_parser__begin_op(grout_parser *p, grout_parsed_op *op) {
         if (kind == GROUT_WORD_NOT_YET) {
             return grout_parser__not_yet(p, &p->token, GROUT_DIAG_UNKNOWN_OP);
         }
-        return kind == GROUT_WORD_KEYWORD ? report_keyword(p) : report_unknown_op(p);
+        const bool is_dotted = text[p->token.size] == '.'; /* mbarrier.arrive */
+        return kind == GROUT_WORD_KEYWORD && !is_dotted ? report_keyword(p) : report_unknown_op(p);
     }
     op->loc = grout_parser__add_loc(p, &p->token);
     grout_parser__advance(p);

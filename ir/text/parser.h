@@ -164,8 +164,6 @@ typedef struct grout_later {
 } grout_later;
 /* The line of later.def that the word has, or NULL. */
 const grout_later *grout_word__find_later(const char *text, size_t size);
-/* The operation that Pallas, Gluon or PTX call so, or NULL. */
-const char *grout_word__find_foreign_op(const char *text, size_t size);
 
 /* ---- parse_expr.c, parse_ref.c, parse_type.c, parse_object.c, parse_init.c ---------------------
  */
