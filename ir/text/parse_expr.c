@@ -462,7 +462,8 @@ static bool at_nested_op(const grout_parser *p) {
         return !(is_call(p) && find_function(p, &p->token) != NULL);
     }
     uint8_t next = p->ahead.kind;
-    return next == GROUT_TOKEN_VALUE || next == GROUT_TOKEN_NAME;
+    return next == GROUT_TOKEN_VALUE || next == GROUT_TOKEN_NAME ||
+           (next == GROUT_TOKEN_LEFT_PAREN && p->ahead.has_blank);
 }
 
 static bool parse_parentheses(grout_parser *p, grout_parsed_operand *out) {

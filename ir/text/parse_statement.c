@@ -58,6 +58,10 @@ static void help_result(grout_parser *p) {
                            (int)p->token.size, p->lexer.text + p->token.offset);
     } else if (p->token.kind == GROUT_TOKEN_VALUE) {
         grout_parser__help(p, "only an operation has a result; use the value where it is needed");
+    } else if (p->token.kind == GROUT_TOKEN_LEFT_PAREN) {
+        grout_parser__help(p,
+                           "name the operation, as in '%s .., ..': operators stand in its operands",
+                           grout_op_get_info(GROUT_OP_MUL)->text);
     } else {
         grout_parser__help(p,
                            "only an operation has a result; use the constant where it is needed");

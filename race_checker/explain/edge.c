@@ -203,6 +203,8 @@ static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *write = &wording->facts->sides[0];
     const grout_side *other = &wording->facts->sides[1];
     const grout_near *near = &wording->facts->near;
+    const grout_op_id counter =
+        wording->record->code == GROUT_DIAG_GMEM_RACE ? grout_wording__find_counter(wording) : 0;
     const grout_words words = {.what = grout_phrase__get(other->is_write ? GROUT_PHRASE_BOTH_WRITE
                                                                          : GROUT_PHRASE_ONE_READS)};
     if (near->kind == GROUT_NEAR_MMA_COMMIT_ONLY) {
@@ -210,6 +212,12 @@ static void add_unordered_edge(const grout_wording *wording, grout_text *out) {
                             &(grout_words){.what = words.what,
                                            .line = grout_wording__get_line(wording, &near->origin),
                                            .thread = grout_wording__get_kind(&near->origin)});
+    } else if (counter != 0) {
+        const grout_origin origin = {.op = counter};
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_EDGE,
+                            &(grout_words){.what = words.what,
+                                           .op = grout_wording__get_mnemonic(wording, &origin),
+                                           .line = grout_wording__get_line(wording, &origin)});
     } else if (write->stamp.cluster != other->stamp.cluster) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_NO_SIGNAL_EDGE, &words);
     } else {

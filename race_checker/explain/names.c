@@ -438,3 +438,34 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
     }
     return NULL;
 }
+
+/* ---- counters ---- */
+
+/* Whether it is an atomic that could order more than it does: of a race, anything. */
+static bool is_weak_atomic(const grout_module *module, const grout_op *op, bool is_race) {
+    const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+    return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH &&
+           (order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
+            (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL));
+}
+
+grout_op_id grout_wording__find_counter(const grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    if (facts->side_count != 2 || grout_wording__is_pallas(wording)) {
+        return 0;
+    }
+    const uint32_t one = grout_wording__get_line(wording, &facts->sides[0].origin);
+    const uint32_t other = grout_wording__get_line(wording, &facts->sides[1].origin);
+    const bool is_race = wording->record->code == GROUT_DIAG_GMEM_RACE;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_origin origin = {.op = i};
+        const uint32_t line = grout_wording__get_line(wording, &origin);
+        if (wording->checker->run.op_threads[i] != 0 &&
+            is_weak_atomic(wording->module, grout_module_get_op(wording->module, i), is_race) &&
+            line >= (one < other ? one : other) &&
+            (!is_race || line <= (one < other ? other : one))) {
+            return i;
+        }
+    }
+    return 0;
+}

@@ -279,6 +279,13 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
         }
         return;
     }
+    const grout_origin counter = {.op = grout_wording__find_counter(wording)};
+    if (!near->is_shown && counter.op != 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP,
+                            &(grout_words){.op = grout_wording__get_mnemonic(wording, &counter),
+                                           .line = grout_wording__get_line(wording, &counter)});
+        return;
+    }
     const grout_words words = {
         .line = get_line(wording, 1), .other_line = get_line(wording, 0), .scope = scope};
     if (near->is_shown) {

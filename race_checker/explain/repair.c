@@ -587,6 +587,17 @@ static void repair_grids(grout_wording *wording, grout_text *out) {
     grout_wording__set_edit(wording, &spot, wait);
 }
 
+/* A counter by which the threads know of each other, and which is relaxed. False: there is none. */
+static bool repair_counter(const grout_wording *wording, grout_text *out) {
+    const grout_origin counter = {.op = grout_wording__find_counter(wording)};
+    if (counter.op != 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP,
+                            &(grout_words){.op = grout_wording__get_mnemonic(wording, &counter),
+                                           .line = grout_wording__get_line(wording, &counter)});
+    }
+    return counter.op != 0;
+}
+
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_origin *write = &facts->sides[0].origin;
@@ -625,6 +636,8 @@ static void repair_race(grout_wording *wording, grout_text *out) {
     } else if (facts->sides[0].stamp.cluster != facts->sides[1].stamp.cluster &&
                !wording->checker->info.has_foreign_order) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_LAUNCH_HELP, NULL);
+    } else {
+        (void)repair_counter(wording, out);
     }
 }
 

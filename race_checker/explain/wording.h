@@ -134,6 +134,11 @@ uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t eleme
 /* The side of a race that polls what the other one writes, both without atomics; NULL: none. */
 const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record);
 
+/* An atomic with a result that is relaxed, or does not both release and acquire, by which the
+ * threads of a race, or of an edge without memory, may know of each other: it stands after the one
+ * access in the kernel. 0: there is none. */
+grout_op_id grout_wording__find_counter(const grout_wording *wording);
+
 /* ---- bytes_words.c ---- */
 
 /* Whether the finding is about the bytes of an mbarrier's phase. */

@@ -148,9 +148,11 @@ class Kernel:
         places = [finding["primary"], finding["related"], *[note["place"] for note in finding["notes"]]]
         return [place for place in places if place is not None]
 
-    def near(self, finding):
-        """The lines where a part of a line may belong: the finding's, those of its objects, and the header's."""
+    def near(self, finding, help_text):
+        """The lines where a part of a line may belong: the finding's, those that the help names, those of the objects
+        there, and the header's."""
         numbers = [place["line"] - 1 for place in self.places(finding)]
+        numbers += [int(number) - 1 for number in LINE.findall(help_text)]
         names = set(re.findall(r"%\w+", "\n".join(self.lines[number] for number in numbers)))
         for i, line in enumerate(self.lines):
             is_header = re.match(r"\s*(kernel|grid|cluster|threads|attr)\b", line) or line.strip() == "{"
@@ -192,11 +194,11 @@ def vary_lines(kernel, quote, help_text, end):
             yield add_spare(put_line(kernel.lines, number, position, text), number, help_text)
 
 
-def find_ranges(kernel, finding):
+def find_ranges(kernel, finding, help_text):
     """(line, first byte, end) of what a part may take the place of, the likeliest first."""
     primary = finding["primary"] or {"line": 0, "column": 0}
     ranges = []
-    for number in kernel.near(finding):
+    for number in kernel.near(finding, help_text):
         line = kernel.lines[number]
         spans = [match.span() for match in TOKEN.finditer(line)] + [(len(line), len(line))]
         for first, last in itertools.combinations_with_replacement(range(len(spans)), 2):
@@ -209,9 +211,9 @@ def find_ranges(kernel, finding):
     return [key[2:] for key in sorted(ranges)]
 
 
-def vary_parts(kernel, finding, quote):
+def vary_parts(kernel, finding, quote, help_text):
     """The kernel with the quote in one of the lines that a part may belong to: put between, or in place of words."""
-    for number, start, end in find_ranges(kernel, finding):
+    for number, start, end in find_ranges(kernel, finding, help_text):
         line = kernel.lines[number]
         for text in kernel.fillings(quote)[:FILLED_MAX_OF_PART]:
             changed = f"{line[:start]} {text} {line[end:].lstrip()}"
@@ -241,8 +243,9 @@ def is_taken(kernel, finding, help_text, match):
         return True
     is_line = quote.split()[0] in kernel.program.operations
     is_meant = MEANT.search(help_text[:match.start()]) is not None
+    is_part = kernel.verdict == "invalid" or not is_line
     changed = itertools.chain(vary_lines(kernel, quote, help_text, match.end()) if is_line else (),
-                              vary_parts(kernel, finding, quote) if kernel.verdict == "invalid" or not is_line else ())
+                              vary_parts(kernel, finding, quote, help_text) if is_part else ())
     return any(kernel.takes(lines, finding, is_meant) for lines in itertools.islice(changed, TRIES_MAX))
 
 

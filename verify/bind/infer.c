@@ -215,9 +215,26 @@ static bool infer_cast(grout_binding *binding, const grout_op *op, const grout_t
     return true;
 }
 
+static bool report_widths(grout_binding *binding, const grout_op *op, grout_dtype before,
+                          grout_dtype after) {
+    grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
+                          "'%s' from %s to %s: they have %d and %d bits",
+                          grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
+                          grout_infer__get_dtype_text(after), grout_dtype_get_info(before)->bits,
+                          grout_dtype_get_info(after)->bits);
+    grout_diags_help(binding->diags, "cast between integers of both sizes, before it or after it");
+    return false;
+}
+
 /* A truth value is a byte of which only 0 and 1 mean something. */
 static bool infer_bitcast(grout_binding *binding, const grout_op *op, const grout_type *from,
                           grout_type *type) {
+    const grout_type to = grout_infer__get_written(binding, op);
+    if (to.kind == GROUT_TYPE_ARRAY && from->dtype != GROUT_DTYPE_NONE &&
+        grout_dtype_get_info((grout_dtype)from->dtype)->bits !=
+            grout_dtype_get_info((grout_dtype)to.dtype)->bits) {
+        return report_widths(binding, op, (grout_dtype)from->dtype, (grout_dtype)to.dtype);
+    }
     if (!infer_cast(binding, op, from, type)) {
         return false;
     }
@@ -235,13 +252,7 @@ static bool infer_bitcast(grout_binding *binding, const grout_op *op, const grou
     if (grout_dtype_get_info(before)->bits == grout_dtype_get_info(after)->bits) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
-                          "'%s' from %s to %s: they have %d and %d bits",
-                          grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(before),
-                          grout_infer__get_dtype_text(after), grout_dtype_get_info(before)->bits,
-                          grout_dtype_get_info(after)->bits);
-    grout_diags_help(binding->diags, "cast between integers of both sizes, before it or after it");
-    return false;
+    return report_widths(binding, op, before, after);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
