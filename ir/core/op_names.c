@@ -37,13 +37,13 @@ static reader begin(const char *text, size_t size) {
 }
 
 /* The next letter in lower case; '.' for marks between words, 0 at the end. */
-static char next(reader *r) {
+static int next(reader *r) {
     if (r->at == r->end) {
         return '\0';
     }
     if (!is_mark(*r->at)) {
-        const char c = *r->at++;
-        return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        const int c = *r->at++;
+        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
     }
     while (r->at < r->end && is_mark(*r->at)) {
         r->at++;
@@ -59,7 +59,7 @@ static size_t match(const char *name, const char *text, size_t size) {
     reader known = begin(name, strlen(name)), given = begin(text, size);
     size_t letters = 0;
     bool has_words = false;
-    for (char c = next(&known); c != '\0'; c = next(&known)) {
+    for (int c = next(&known); c != '\0'; c = next(&known)) {
         if (next(&given) != c) {
             return 0;
         }
@@ -67,7 +67,7 @@ static size_t match(const char *name, const char *text, size_t size) {
         letters++;
     }
     const bool is_dotted = given.at < given.end && *given.at != '_';
-    const char after = next(&given);
+    const int after = next(&given);
     return after == '\0' || (after == '.' && (has_words || is_dotted)) ? letters : 0;
 }
 
