@@ -42,7 +42,7 @@ static int next(reader *r) {
         return '\0';
     }
     if (!is_mark(*r->at)) {
-        const int c = *r->at++;
+        const int c = (unsigned char)*r->at++;
         return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
     }
     while (r->at < r->end && is_mark(*r->at)) {
