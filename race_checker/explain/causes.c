@@ -62,7 +62,8 @@ static bool is_about_element(const grout_record *record) {
     cause_kind kind = (cause_kind)get_row(record->code).kind;
     return (kind == KIND_MISUSE || kind == KIND_PHASE) &&
            record->code != GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
-           record->code != GROUT_DIAG_PAIR_LEADER && record->facts.subject != GROUT_SUBJECT_NAMED &&
+           record->code != GROUT_DIAG_PAIR_LEADER && record->code != GROUT_DIAG_NAMED_RANGE &&
+           record->facts.subject != GROUT_SUBJECT_NAMED &&
            record->facts.subject != GROUT_SUBJECT_NAMED_TWICE &&
            record->facts.subject != GROUT_SUBJECT_NAMED_COUNTS &&
            record->facts.subject != GROUT_SUBJECT_NAMED_FULL &&

@@ -79,6 +79,30 @@ static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_f
                : barrier->arrivals;
 }
 
+/* The barriers of the same array that have had an arrival in the phase: "%empty[1] and %empty[2]".
+ * NULL: none. */
+static const char *name_siblings(const grout_deadlock *text, const grout_barrier_fact *barrier,
+                                 uint32_t phase) {
+    enum { NAMED_MAX = 4 };
+    const grout_barrier_fact *siblings[NAMED_MAX];
+    grout_text words = {.allocator = text->checker->allocator};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < text->event->u.deadlock.barrier_count && count < NAMED_MAX; i++) {
+        const grout_barrier_fact *other = &text->event->u.deadlock.barriers[i];
+        const bool has_some = other->full > phase || (other->full == phase && other->arrived > 0);
+        if (other->object == barrier->object && other->cta == barrier->cta && has_some) {
+            siblings[count++] = other;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const bool is_last = i + 1 == count;
+        const char *between = is_last ? grout_phrase__get(GROUT_PHRASE_AND) : ", ";
+        grout_text_add(&words, "%s", i > 0 ? between : "");
+        grout_element__print(text->module, siblings[i]->object, siblings[i]->index, &words);
+    }
+    return count > 0 ? grout_deadlock__keep(text, &words) : NULL;
+}
+
 /* "which has 0 of 1 arrival and 512 bytes due" */
 static const char *name_phase_state(const grout_deadlock *text, const grout_barrier_fact *barrier,
                                     uint32_t phase) {
@@ -101,8 +125,12 @@ static const char *name_phase_state(const grout_deadlock *text, const grout_barr
         grout_sentence__add(&words, GROUT_SENTENCE_STUCK_BYTES_UNANNOUNCED,
                             &(grout_words){.bytes = -due});
     }
+    const char *siblings = had == 0 ? name_siblings(text, barrier, phase) : NULL;
     if (had) {
         add_arrivals(text, barrier, phase, &words);
+    } else if (siblings != NULL) {
+        grout_sentence__add(&words, GROUT_SENTENCE_STUCK_SIBLINGS,
+                            &(grout_words){.what = siblings});
     }
     return grout_deadlock__keep(text, &words);
 }

@@ -45,20 +45,24 @@ static bool take_turns(const grout_wording *wording) {
     return false;
 }
 
-/* "thread wg=1 and thread wg=2 wait on %full, and not each of them for every phase: .." */
-static void add_turns(const grout_wording *wording, grout_text *out) {
-    uint32_t waiters = find_waiters(wording);
+/* "thread wg=1 and thread wg=2" */
+static const char *name_threads(const grout_wording *wording, uint32_t which) {
     grout_text threads = {.allocator = wording->checker->allocator};
     for (uint32_t t = 0, count = 0; t < wording->checker->shape.thread_count; t++) {
         const grout_origin origin = {.thread = (uint8_t)t};
-        if (waiters >> t & 1) {
+        if (which >> t & 1) {
             grout_text_add(&threads, "%s", count++ > 0 ? grout_phrase__get(GROUT_PHRASE_AND) : "");
             grout_wording__add_actor(wording, &origin, &threads);
         }
     }
+    return grout_wording__keep(wording, &threads);
+}
+
+/* "thread wg=1 and thread wg=2 wait on %full, and not each of them for every phase: .." */
+static void add_turns(const grout_wording *wording, grout_text *out) {
     grout_sentence__add(
         out, GROUT_SENTENCE_OVERRUN_TURNS_EDGE,
-        &(grout_words){.actor = grout_wording__keep(wording, &threads),
+        &(grout_words){.actor = name_threads(wording, find_waiters(wording)),
                        .object = grout_wording__name_object(wording, get_barrier(wording))});
 }
 
@@ -106,6 +110,56 @@ static void repair_own_arrivals(const grout_wording *wording, uint32_t line, gro
     }
 }
 
+/* Whether the op makes one plain arrival on the object. */
+static bool arrives_on(const grout_module *module, grout_op_id id, grout_object_id object) {
+    const grout_origin origin = {.op = id};
+    const grout_op *op = grout_module_get_op(module, id);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+           sync->mode == GROUT_SYNC_MODE_POSTS &&
+           grout_module_find_attr(module, op, GROUT_ATTR_ARRIVE_COUNT) == NULL &&
+           grout_origin__find_object(module, &origin) == object;
+}
+
+/* The threads of a CTA that arrive on the barrier, a bit for each; 0 if others can arrive too. */
+static uint32_t find_arrivers(const grout_wording *wording) {
+    const grout_checker *checker = wording->checker;
+    uint32_t threads = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        if (arrives_on(wording->module, i, get_barrier(wording))) {
+            threads |= checker->run.op_threads[i];
+        }
+    }
+    return checker->shape.cta_count == 1 ? threads : 0;
+}
+
+static uint32_t count_bits(uint32_t bits) {
+    uint32_t count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
+/* More threads arrive than the barrier counts: most often they were meant to make one phase. */
+static bool repair_count(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_object_id object = get_barrier(wording);
+    const uint32_t declared = grout_object_get_arrivals(wording->module, object);
+    const uint32_t threads = find_arrivers(wording), count = count_bits(threads);
+    if (declared == 0 || count <= declared) {
+        return false;
+    }
+    const char *what =
+        grout_wording__spell(wording, GROUT_SPELLING_ARRIVALS, &(grout_words){.number = count});
+    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
+                        &(grout_words){.actor = name_threads(wording, threads),
+                                       .object = grout_wording__name_object(wording, object),
+                                       .have = declared,
+                                       .what = what,
+                                       .line = line});
+    return true;
+}
+
 /* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
 void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -118,6 +172,8 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_TURNS_HELP,
             &(grout_words){.more = grout_wording__spell(wording, GROUT_SPELLING_TAKE_TURNS, NULL)});
+    } else if (repair_count(wording, line, out)) {
+        return;
     } else if (!grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin)) {
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_HELP,
