@@ -33,7 +33,7 @@ static void report_use(grout_verifying *verifying, const grout_op *op, const gro
                             grout_value__get_text(verifying->module, base, "this").chars,
                             grout_type__get_text(type).chars);
     grout_diags_help(verifying->diags,
-                     "copy_gmem_to_smem takes 'packed' arrays to 'padded' ones, and tcgen05_mma "
+                     "copy_gmem_to_smem takes packed arrays to padded ones, and tcgen05_mma "
                      "multiplies those: nothing else reads or writes them");
 }
 
