@@ -7,7 +7,7 @@ usage: run_python.py --build BUILD --work FOLDER --jax oldest|newest [--each N]
 BUILD is a build tree with the target grout_bundle. JAX is the oldest or the newest that grout is tested with
 (python/src/grout/_tested.py); what else the package needs comes from PyPI in the versions of constraints.txt. The
 newest JAX may want a newer Python than this one: tools/newer_python.sh finds it. With the newest a test with many cases
-has each sixth of them. With the oldest each twelfth test of a file runs, and none that has the mark 'library', unless
+has each third of them. With the oldest each twelfth test of a file runs, and none that has the mark 'library', unless
 there is no Python for the newest. --each N: each N-th test of a file alone. every_series.py runs all with each release.
 Exits 77 where PyPI is out of reach, where Python makes no virtual environments, and where there is no Python or no
 wheel for the newest JAX. With the oldest, tests that need JAX are skipped where PyPI has none for this Python. The
@@ -55,7 +55,7 @@ def choose_tests(which, each):
         find_python(TESTED[list(TESTED)[-1]])
     except Unavailable:
         return []
-    return ["-m", "not library", "--each", "12"] if which == "oldest" else ["--few", "6"]
+    return ["-m", "not library", "--each", "12"] if which == "oldest" else ["--few", "3"]
 
 
 def test(build, work, which, each):
