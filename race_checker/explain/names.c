@@ -443,10 +443,12 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
 
 /* Whether it is an atomic that could order more than it does: of a race, anything. */
 static bool is_weak_atomic(const grout_module *module, const grout_op *op, bool is_race) {
+    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row != GROUT_EFFECT_ROW_FETCH) {
+        return false;
+    }
     const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
-    return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH &&
-           (order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
-            (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL));
+    return order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
+           (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL);
 }
 
 grout_op_id grout_wording__find_counter(const grout_wording *wording) {
@@ -459,10 +461,12 @@ grout_op_id grout_wording__find_counter(const grout_wording *wording) {
     const bool is_race = wording->record->code == GROUT_DIAG_GMEM_RACE;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
         const grout_origin origin = {.op = i};
+        if (wording->checker->run.op_threads[i] == 0 ||
+            !is_weak_atomic(wording->module, grout_module_get_op(wording->module, i), is_race)) {
+            continue;
+        }
         const uint32_t line = grout_wording__get_line(wording, &origin);
-        if (wording->checker->run.op_threads[i] != 0 &&
-            is_weak_atomic(wording->module, grout_module_get_op(wording->module, i), is_race) &&
-            line >= (one < other ? one : other) &&
+        if (line >= (one < other ? one : other) &&
             (!is_race || line <= (one < other ? other : one))) {
             return i;
         }
