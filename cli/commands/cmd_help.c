@@ -308,7 +308,10 @@ static const char markdown_causes[] =
     "about the same barrier, the same\n"
     "operation or the same loop of a thread. Mend the first and look again: one of the others "
     "may be a bug of its own. `-v`\n"
-    "prints all of them in full. Verdict and exit code count every finding.\n"
+    "prints all of them in full. Verdict and exit code count every finding. A write over what may "
+    "still be read comes before\n"
+    "the `barrier-overrun` that follows from it; where more threads arrive than a phase counts, "
+    "the overrun is the bug.\n"
     "\n";
 
 static const char markdown_issue[] =

@@ -11,6 +11,7 @@
 #include "alloc.h"
 #include "invariant.h"
 #include "lookup.h"
+#include "reuse.h"
 #include "rules.h"
 #include "statement.h"
 #include "wording.h"
@@ -22,6 +23,7 @@ enum { LINK_BARRIER = 1, LINK_ACCESS = 2, LINK_LOOP = 4 };
 typedef enum cause_kind {
     KIND_NONE,
     KIND_MISUSE,
+    KIND_REUSE,
     KIND_PHASE,
     KIND_AWAIT,
     KIND_ORDER,
@@ -118,10 +120,9 @@ typedef struct topic {
 
 enum { TOPICS_OF_RECORD = 16 };
 
-/* All topics of a finding; how many. */
-static uint32_t find_topics(const grout_checker *checker, const grout_record *record,
+/* All topics of a finding of this kind; how many. */
+static uint32_t find_topics(const grout_checker *checker, const grout_record *record, uint8_t kind,
                             topic topics_out[TOPICS_OF_RECORD]) {
-    const uint8_t kind = get_row(record->code).kind;
     uint32_t count = 0;
     for (uint32_t i = 0; i < BARRIERS_OF_RECORD; i++) {
         const grout_object_id object = find_barrier(checker, record, i);
@@ -194,19 +195,60 @@ static bool is_unwatched(const grout_checker *checker, const grout_record *recor
            grout_lookup__find(unobserved, find_barrier(checker, record, 0)) != 0;
 }
 
+/* A finding of the list on its way to its place. */
+typedef struct entry {
+    const grout_record *record;
+    const grout_record *late; /* of a reuse: the overrun by a wait that it needs; or NULL */
+    uint32_t index;           /* of the record in the findings */
+    unsigned rank;
+    uint32_t head; /* index in the list of what it follows from, its own for nothing; or OPEN */
+    uint8_t kind;  /* cause_kind */
+} entry;
+
+/* What a place in the report rests on, beside the finding itself. */
+typedef struct context {
+    grout_wording wording; /* of whichever finding is asked about */
+    grout_laps laps;
+    grout_lookup unobserved;
+} context;
+
+static unsigned get_overrun_rank(const context *it, const grout_record *record) {
+    enum { UNWATCHED = 35, TOLD = 36 };
+    const grout_lap *lap = grout_laps__find(&it->laps, record);
+    if (lap != NULL && lap->reuse != NULL) {
+        return get_row(record->code).rank;
+    }
+    if (is_unwatched(it->wording.checker, record, &it->unobserved)) {
+        return UNWATCHED;
+    }
+    return lap == NULL && record->facts.subject == GROUT_SUBJECT_USUAL ? TOLD
+                                                                       : get_row(record->code).rank;
+}
+
+/* A read, or a wgmma, of what a load brings, by a thread that has not waited on the load's barrier,
+ * or has waited on another element of it: that wait is the mistake. */
+static bool is_unawaited_read(const grout_record *record) {
+    const grout_facts *facts = &record->facts;
+    return record->code == GROUT_DIAG_ASYNC_NOT_AWAITED && !facts->sides[0].is_write &&
+           (facts->near.kind == GROUT_NEAR_NEVER_WAITED ||
+            facts->near.kind == GROUT_NEAR_WAIT_ELSEWHERE);
+}
+
 /* Lower: nearer to the mistake. Every error is before every warning. */
-static unsigned get_rank(const grout_checker *checker, const grout_record *record,
-                         const grout_lookup *unobserved) {
-    enum { NEVER_AWAITED = 30, UNWATCHED = 35, POLLED = 71, WARNING = UINT8_MAX + 1 };
+static unsigned get_rank(const context *it, const entry *own) {
+    enum { NEVER_AWAITED = 30, REUSE = 38, POLLED = 71, WARNING = UINT8_MAX + 1 };
+    const grout_record *record = own->record;
     unsigned first = record->severity == GROUT_SEVERITY_ERROR ? 0 : WARNING;
-    if (record->code == GROUT_DIAG_ASYNC_NOT_AWAITED &&
-        record->facts.near.kind == GROUT_NEAR_NEVER_WAITED && !record->facts.sides[0].is_write) {
-        return first + NEVER_AWAITED; /* a read, or a wgmma, of what a load brings */
+    if (is_unawaited_read(record)) {
+        return first + NEVER_AWAITED;
     }
-    if (record->code == GROUT_DIAG_BARRIER_OVERRUN && is_unwatched(checker, record, unobserved)) {
-        return first + UNWATCHED;
+    if (record->code == GROUT_DIAG_BARRIER_OVERRUN) {
+        return first + get_overrun_rank(it, record);
     }
-    if (grout_record__find_poll(checker->info.module, record) != NULL) {
+    if (own->kind == KIND_REUSE) {
+        return first + REUSE;
+    }
+    if (grout_record__find_poll(it->wording.module, record) != NULL) {
         return first + POLLED;
     }
     return first + get_row(record->code).rank;
@@ -216,14 +258,6 @@ static unsigned get_rank(const grout_checker *checker, const grout_record *recor
 
 #define OPEN UINT32_MAX /* it is not known yet what the finding follows from */
 
-/* A finding of the list on its way to its place. */
-typedef struct entry {
-    const grout_record *record;
-    uint32_t index; /* of the record in the findings */
-    unsigned rank;
-    uint32_t head; /* index in the list of what it follows from, its own for nothing; or OPEN */
-} entry;
-
 typedef struct arrangement {
     const grout_checker *checker;
     entry *entries;
@@ -232,6 +266,7 @@ typedef struct arrangement {
     uint32_t count, member_count;
     topic *topics; /* of all entries, sorted */
     uint32_t topic_count;
+    const grout_laps *laps;
 } arrangement;
 
 /* The first topic that is like another one, or NULL. */
@@ -250,6 +285,13 @@ static topic *find_first(const arrangement *it, const topic *like) {
     return low < it->topic_count && is_alike(&it->topics[low], like) ? &it->topics[low] : NULL;
 }
 
+static void take(arrangement *it, uint32_t head, uint32_t index) {
+    if (it->entries[index].head == OPEN) {
+        it->entries[index].head = head;
+        it->members[it->member_count++] = index;
+    }
+}
+
 /* Gives the open entries of a topic to the head. */
 static void take_topic(arrangement *it, uint32_t head, const topic *like) {
     topic *first = find_first(it, like);
@@ -258,18 +300,25 @@ static void take_topic(arrangement *it, uint32_t head, const topic *like) {
     }
     first->is_empty = true;
     for (topic *at = first; at < it->topics + it->topic_count && is_alike(at, like); at++) {
-        if (it->entries[at->entry].head == OPEN) {
-            it->entries[at->entry].head = head;
-            it->members[it->member_count++] = at->entry;
+        take(it, head, at->entry);
+    }
+}
+
+/* The overruns that follow from a reuse. */
+static void take_laps(arrangement *it, uint32_t head, uint32_t member) {
+    for (uint32_t i = 0; it->entries[member].kind == KIND_REUSE && i < it->laps->count; i++) {
+        if (it->laps->items[i].reuse == it->entries[member].record) {
+            take(it, head, it->laps->items[i].place);
         }
     }
 }
 
 /* What follows from the head by what a member of it is about; by a loop, from the head alone. */
 static void take_linked(arrangement *it, uint32_t head, uint32_t member) {
-    const cause_kind cause = (cause_kind)get_row(it->entries[head].record->code).kind;
+    const cause_kind cause = (cause_kind)it->entries[head].kind;
+    const entry *of = &it->entries[member];
     topic topics[TOPICS_OF_RECORD];
-    const uint32_t count = find_topics(it->checker, it->entries[member].record, topics);
+    const uint32_t count = find_topics(it->checker, of->record, of->kind, topics);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t kind = 0; kind < KIND_COUNT; kind++) {
             topic like = topics[i];
@@ -292,6 +341,7 @@ static void find_members(arrangement *it, uint32_t head) {
     it->members[0] = head;
     it->member_count = 1;
     for (uint32_t k = 0; k < it->member_count; k++) {
+        take_laps(it, head, it->members[k]);
         take_linked(it, head, it->members[k]);
     }
     qsort(it->members + 1, it->member_count - 1, sizeof *it->members, compare_members);
@@ -306,7 +356,8 @@ static void arrange(arrangement *it, grout_listed *listed) {
         }
         find_members(it, head);
         for (uint32_t k = 0; k < it->member_count; k++) {
-            listed[at++] = (grout_listed){it->entries[it->members[k]].index, first};
+            const entry *member = &it->entries[it->members[k]];
+            listed[at++] = (grout_listed){member->index, first, member->late};
         }
     }
     GROUT_ASSERT(at == it->count);
@@ -328,17 +379,43 @@ static void sort_entries(arrangement *it) {
     }
 }
 
-static void add_entries(arrangement *it, const uint32_t *list, const grout_lookup *unobserved) {
+/* The overruns that may follow from something else, in the order of the list. */
+static void find_overruns(context *it, const entry *entries, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_record *record = entries[i].record;
+        it->wording.record = record;
+        it->wording.facts = &record->facts;
+        if (record->code == GROUT_DIAG_BARRIER_OVERRUN &&
+            record->severity == GROUT_SEVERITY_ERROR &&
+            !grout_wording__tells_overrun(&it->wording)) {
+            grout_laps__add(&it->laps, record, i);
+        }
+    }
+}
+
+static void add_entries(arrangement *it, const uint32_t *list, context *of) {
     for (uint32_t i = 0; i < it->count; i++) {
         const grout_record *record = &it->checker->memory.findings.records[list[i]];
-        it->entries[i] = (entry){record, list[i], get_rank(it->checker, record, unobserved), OPEN};
+        it->entries[i] = (entry){
+            .record = record, .index = list[i], .head = OPEN, .kind = get_row(record->code).kind};
+    }
+    find_overruns(of, it->entries, it->count);
+    for (uint32_t i = 0; i < it->count; i++) {
+        entry *own = &it->entries[i];
+        if (grout_laps__mark(&of->laps, of->wording.checker, own->record, &own->late)) {
+            own->kind = KIND_REUSE;
+        }
+    }
+    for (uint32_t i = 0; i < it->count; i++) {
+        it->entries[i].rank = get_rank(of, &it->entries[i]);
     }
 }
 
 static void add_topics(arrangement *it) {
     for (uint32_t i = 0; i < it->count; i++) {
         topic *own = it->topics + it->topic_count;
-        const uint32_t count = find_topics(it->checker, it->entries[i].record, own);
+        const entry *of = &it->entries[i];
+        const uint32_t count = find_topics(it->checker, of->record, of->kind, own);
         for (uint32_t k = 0; k < count; k++) {
             own[k].entry = i;
         }
@@ -349,19 +426,20 @@ static void add_topics(arrangement *it) {
     }
 }
 
-grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t *list,
+grout_listed *grout_causes__arrange(const grout_wording *base, const uint32_t *list,
                                     uint32_t count) {
+    const grout_checker *checker = base->checker;
     const grout_allocator *allocator = checker->allocator;
     grout_listed *listed = grout__new(allocator, count, sizeof *listed);
-    grout_lookup unobserved = {.allocator = allocator};
-    arrangement it = {.checker = checker, .count = count};
+    context of = {.wording = *base, .unobserved = {.allocator = allocator}};
+    arrangement it = {.checker = checker, .count = count, .laps = &of.laps};
     it.entries = grout__new(allocator, count, sizeof *it.entries);
     it.order = grout__new(allocator, count, sizeof *it.order);
     it.members = grout__new(allocator, count, sizeof *it.members);
     it.topics = grout__new(allocator, ((size_t)count + 1) * TOPICS_OF_RECORD, sizeof *it.topics);
     if (listed && it.entries && it.order && it.members && it.topics &&
-        note_unobserved(checker, &unobserved)) {
-        add_entries(&it, list, &unobserved);
+        note_unobserved(checker, &of.unobserved)) {
+        add_entries(&it, list, &of);
         sort_entries(&it);
         add_topics(&it);
         arrange(&it, listed);
@@ -373,6 +451,6 @@ grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t
     grout__free(it.order);
     grout__free(it.members);
     grout__free(it.topics);
-    grout_lookup__deinit(&unobserved);
+    grout_lookup__deinit(&of.unobserved);
     return listed;
 }

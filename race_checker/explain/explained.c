@@ -348,10 +348,14 @@ static void count_findings(grout_explained *explained, const grout_checker *chec
 grout_explained *grout_explained__new(const grout_checker *checker) {
     grout_explained *explained = grout__new(checker->allocator, 1, sizeof *explained);
     grout_wait_counts waits = {.is_made = false};
+    const grout_wording base = {.checker = checker,
+                                .module = checker->info.module,
+                                .strings = explained ? &explained->strings : NULL,
+                                .waits = &waits};
     uint32_t count = 0;
     uint32_t *shown = grout_findings__list(&checker->memory.findings, &count);
-    grout_listed *list = shown ? grout_causes__arrange(checker, shown, count) : NULL;
-    bool done = explained && list;
+    grout_listed *list = explained && shown ? grout_causes__arrange(&base, shown, count) : NULL;
+    bool done = list != NULL;
     grout__free(shown);
     if (done) {
         count_findings(explained, checker, list, count);
@@ -366,14 +370,12 @@ grout_explained *grout_explained__new(const grout_checker *checker) {
     }
     for (uint32_t i = 0; done && i < explained->count; i++) {
         const grout_record *record = &checker->memory.findings.records[list[i].record];
-        grout_wording wording = {.checker = checker,
-                                 .module = checker->info.module,
-                                 .record = record,
-                                 .facts = &record->facts,
-                                 .strings = &explained->strings,
-                                 .finding = &explained->findings[i],
-                                 .diag = &explained->diags[i],
-                                 .waits = &waits};
+        grout_wording wording = base;
+        wording.record = record;
+        wording.facts = &record->facts;
+        wording.late = list[i].late;
+        wording.finding = &explained->findings[i];
+        wording.diag = &explained->diags[i];
         explained->records[i] = list[i].record;
         word_finding(&wording);
         wording.finding->cause = list[i].cause == i ? NULL : &explained->findings[list[i].cause];

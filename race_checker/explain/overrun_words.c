@@ -110,8 +110,7 @@ static void repair_own_arrivals(const grout_wording *wording, uint32_t line, gro
     }
 }
 
-/* Whether the op makes one plain arrival on the object. */
-static bool arrives_on(const grout_module *module, grout_op_id id, grout_object_id object) {
+bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object) {
     const grout_origin origin = {.op = id};
     const grout_op *op = grout_module_get_op(module, id);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
@@ -126,7 +125,7 @@ static uint32_t find_arrivers(const grout_wording *wording) {
     const grout_checker *checker = wording->checker;
     uint32_t threads = 0;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        if (arrives_on(wording->module, i, get_barrier(wording))) {
+        if (grout_op__posts_one_on(wording->module, i, get_barrier(wording))) {
             threads |= checker->run.op_threads[i];
         }
     }
@@ -141,16 +140,31 @@ static uint32_t count_bits(uint32_t bits) {
     return count;
 }
 
+/* The threads that arrive, if they are more than a phase takes arrivals; 0: they are not. */
+static uint32_t find_surplus(const grout_wording *wording) {
+    const uint32_t declared = grout_object_get_arrivals(wording->module, get_barrier(wording));
+    const uint32_t threads = find_arrivers(wording);
+    return declared > 0 && count_bits(threads) > declared ? threads : 0;
+}
+
+bool grout_wording__tells_overrun(const grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    return facts->subject != GROUT_SUBJECT_USUAL || facts->sides[1].origin.op == 0 ||
+           facts->phase == UINT32_MAX ||
+           grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin) ||
+           take_turns(wording) || find_surplus(wording) != 0;
+}
+
 /* More threads arrive than the barrier counts: most often they were meant to make one phase. */
 static bool repair_count(const grout_wording *wording, uint32_t line, grout_text *out) {
     const grout_object_id object = get_barrier(wording);
     const uint32_t declared = grout_object_get_arrivals(wording->module, object);
-    const uint32_t threads = find_arrivers(wording), count = count_bits(threads);
-    if (declared == 0 || count <= declared) {
+    const uint32_t threads = find_surplus(wording);
+    if (threads == 0) {
         return false;
     }
-    const char *what =
-        grout_wording__spell(wording, GROUT_SPELLING_ARRIVALS, &(grout_words){.number = count});
+    const char *what = grout_wording__spell(wording, GROUT_SPELLING_ARRIVALS,
+                                            &(grout_words){.number = count_bits(threads)});
     grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
                         &(grout_words){.actor = name_threads(wording, threads),
                                        .object = grout_wording__name_object(wording, object),

@@ -1,5 +1,6 @@
 /* peer_words.c - sentences about the CTAs of a cluster, and about edges that carry too little.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "reuse.h"
 #include "wording.h"
 
 static uint32_t get_line(const grout_wording *wording, uint32_t side) {
@@ -29,29 +30,13 @@ static bool has_other_writer(const grout_wording *wording, grout_op_id write, gr
     return false;
 }
 
-static grout_op_id get_outermost_loop(const grout_module *module, grout_op_id op) {
-    grout_op_id loop = 0;
-    for (op = grout_op__get_loop(module, op); op; op = grout_op__get_loop(module, op)) {
-        loop = op;
-    }
-    return loop;
-}
-
-/* Whether the one is of a later turn of a loop around both. */
-static bool is_of_later_turn(const grout_module *module, const grout_origin *one,
-                             const grout_origin *other) {
-    grout_op_id loop = get_outermost_loop(module, one->op);
-    return loop && loop == get_outermost_loop(module, other->op) && one->loop_depth > 0 &&
-           other->loop_depth > 0 && one->loops[0] > other->loops[0];
-}
-
 /* Whether a read comes for what the write brings: it comes after it, or nothing else brings it
  * anything. By the program alone: what the read found is chance. */
 static bool is_read_too_early(const grout_wording *wording) {
     grout_op_id write = wording->facts->sides[0].origin.op;
     const grout_side *read = &wording->facts->sides[1];
     if (read->is_write || read->stamp.agent != GROUT_AGENT_ACTOR ||
-        is_of_later_turn(wording->module, &wording->facts->sides[0].origin, &read->origin)) {
+        grout_record__find_overwriter(wording->module, wording->record) != NULL) {
         return false;
     }
     return grout_op__find_reach(wording->module, write, read->origin.op).kind ==

@@ -630,9 +630,7 @@ static void repair_race(grout_wording *wording, grout_text *out) {
                            .line = grout_wording__get_line(wording, write),
                            .by = grout_wording__name_by(wording, write)});
     } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
-        grout_sentence__add(out, GROUT_SENTENCE_RACE_ARRIVE_HELP,
-                            &(grout_words){.thread = grout_wording__get_kind(write),
-                                           .barrier = grout_wording__get_barrier(wording)});
+        grout_wording__add_turn_repair(wording, out);
     } else if (facts->sides[0].stamp.cluster != facts->sides[1].stamp.cluster &&
                !wording->checker->info.has_foreign_order) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_LAUNCH_HELP, NULL);
@@ -670,6 +668,8 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
 void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_repair(wording, out) ||
+        grout_wording__add_late_repair(wording, out) ||
+        grout_wording__add_release_repair(wording, out) ||
         grout_wording__add_tensor_repair(wording, out) ||
         grout_wording__add_peer_repair(wording, out)) {
         return;

@@ -59,6 +59,17 @@ static bool add_first_index(const grout_wording *wording, grout_op_id op, uint32
     return open != NULL;
 }
 
+const char *grout_wording__name_stage(const grout_wording *wording, grout_op_id id,
+                                      grout_object_id object) {
+    const grout_op *op = grout_module_get_op(wording->module, id);
+    grout_text text = {.allocator = wording->checker->allocator};
+    uint32_t number = 0;
+    if (find_operand(wording->module, op, object, &number) != NULL) {
+        (void)add_first_index(wording, id, number, &text);
+    }
+    return grout_wording__keep(wording, &text);
+}
+
 /* The stage of the barrier as the access has it, in place of the copy's. */
 static bool add_stage(const grout_wording *wording, const grout_operand *stage, grout_text *out) {
     const grout_module *module = wording->module;

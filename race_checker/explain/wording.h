@@ -29,6 +29,7 @@ typedef struct grout_wording {
     const grout_module *module;
     const grout_record *record;
     const grout_facts *facts;
+    const grout_record *late; /* of the same report: see grout_listed; or NULL */
     grout_strings *strings;
     grout_finding *finding;
     grout_diag *diag;
@@ -174,6 +175,11 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
 /* ---- overrun_words.c ---- */
 
+/* Whether the op makes one plain arrival on the object. */
+bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
+/* Whether the overrun tells its cause by itself: nobody waits, a parity is that of a fresh
+ * mbarrier, threads take turns, more arrive than are counted, one thread makes both phases. */
+bool grout_wording__tells_overrun(const grout_wording *wording);
 void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out);
 void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out);
 
@@ -210,6 +216,16 @@ bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t s
                                         grout_text *out);
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out);
 
+/* ---- reuse_words.c ---- */
+
+/* The wait that would order the accesses, and comes too late; false: there is none. */
+bool grout_wording__add_late_repair(const grout_wording *wording, grout_text *out);
+/* The arrival that says that the bytes have been read, and comes before that; false: there is none.
+ */
+bool grout_wording__add_release_repair(const grout_wording *wording, grout_text *out);
+/* The usual repair of a race in SMEM: which thread arrives, which one waits. */
+void grout_wording__add_turn_repair(const grout_wording *wording, grout_text *out);
+
 /* ---- edit.c ---- */
 
 /* Whether no thread but this one has executed the op. Otherwise, what holds for one thread need not
@@ -225,6 +241,10 @@ void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block
 
 /* ---- wait_line.c ---- */
 
+/* The first index of the operand that is the object, or a place in it: "%slot" of "%vs[%slot, :]";
+ * "": it has none. */
+const char *grout_wording__name_stage(const grout_wording *wording, grout_op_id id,
+                                      grout_object_id object);
 /* ": 'barrier_wait %full[%slot]'", for the copy that is the finding's other side; false: the
  * thread of the access may have no name for the stage. */
 bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out);
