@@ -28,7 +28,7 @@ function(grout_room folder)
     # Tests take as long with them unoptimised; with ir and lowering it would cost more than their compilation does.
     if(folder MATCHES "^(cli|call|report|gpu_backend)/|^(check|repair)$")
         set_target_properties(${target} PROPERTIES GROUT_RUNS_ONCE ON)
-    elseif(folder MATCHES "^(interp|race_checker)/|^ptx/(machine|numbers|order|tensor)$" AND NOT folder STREQUAL race_checker/explain)
+    elseif(folder MATCHES "^(interp|race_checker)/|^ptx/(machine|numbers|order|tensor)$" AND NOT folder MATCHES "^race_checker/(deadlock|explain)$")
         set_target_properties(${target} PROPERTIES GROUT_RUNS_OPERATIONS ON)
     endif()
     target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})

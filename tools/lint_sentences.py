@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 from lint_files import ROOT, read
 
 FOLDER = "race_checker/explain"
+FOLDERS = (FOLDER, "race_checker/deadlock")
 TABLE = FOLDER + "/sentences.def"
 SPELLINGS = FOLDER + "/spellings.def"
 
@@ -141,9 +142,9 @@ def main():
     said, used, faults = set(), set(), []
     if len(sentences) < 100 or len(known) < 20 or len(spellings) < 20:
         sys.exit(f"lint_sentences: {TABLE} does not look as expected")
-    for name in sorted(os.listdir(os.path.join(ROOT, FOLDER))):
-        path = f"{FOLDER}/{name}"
-        if not name.endswith(".c") or name == "sentences.c":
+    paths = [f"{folder}/{name}" for folder in FOLDERS for name in sorted(os.listdir(os.path.join(ROOT, folder)))]
+    for path in paths:
+        if not path.endswith(".c") or path == f"{FOLDER}/sentences.c":
             continue
         text = read(path)
         used.update(re.findall(r"GROUT_PHRASE_(\w+)", text))

@@ -28,7 +28,6 @@ grout_explained_totals grout_explained__get_totals(const grout_explained *explai
 
 /* ---- the others ---- */
 
-bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);
 /* At the end of the run: findings that another one explains count as suppressed. False without
  * memory. */
 bool grout_checker__withhold_follow_ons(grout_checker *checker);

@@ -3,6 +3,7 @@
 #include "observer.h"
 
 #include "access.h"
+#include "deadlock.h"
 #include "explain.h"
 #include "protocols.h"
 #include "values.h"

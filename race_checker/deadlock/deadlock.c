@@ -12,7 +12,6 @@
 
 #include "alloc.h"
 #include "array.h"
-#include "explain.h"
 #include "invariant.h"
 #include "phases.h"
 #include "protocols.h"

@@ -1,5 +1,6 @@
 /*
- * deadlock.h - the words of a deadlock in the making; private to deadlock*.c.
+ * deadlock.h - the words of a deadlock in the making; all but the first function private to this
+ * folder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +25,9 @@ typedef struct grout_deadlock {
     bool done;
     bool has_decreases; /* what could give registers back has been said */
 } grout_deadlock;
+
+/* Finds the deadlock of the event, and puts it into words. False without memory. */
+bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);
 
 /* What an op must do for a blocked thread to go on. */
 typedef struct grout_need {
