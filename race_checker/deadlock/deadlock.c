@@ -22,15 +22,6 @@
 /* Threads among which one is looked for that another waits for. */
 enum { LOOKED_MAX = 64 };
 
-/* ---- sentences ---- */
-
-void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence) {
-    bool added = !sentence->failed && sentence->data &&
-                 grout_findings__add_sentence(&text->checker->memory.findings, loc, sentence->data);
-    text->done = text->done && added;
-    grout_text_free(sentence);
-}
-
 /* ---- what is needed ---- */
 
 /* Kinds of accesses, a bit for each. */
@@ -222,8 +213,7 @@ bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fa
                other->origin.cta / size == thread->origin.cta / size;
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        if (grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
-            grout_deadlock__needs(text, &need, i) &&
+        if (grout_deadlock__is_bringer(text, &need, i) &&
             grout_deadlock__serves(text, &need, i, other)) {
             return true;
         }
@@ -277,8 +267,7 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
     }
 }
 
-/* Whether there is something that would arrive if the CTA led the others. */
-static bool is_led(const grout_deadlock *text, const grout_need *need) {
+bool grout_deadlock__is_led(const grout_deadlock *text, const grout_need *need) {
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         const grout_op *op = grout_module_get_op(text->module, i);
         if (grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
@@ -301,7 +290,7 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_SIGNALS, &words);
         } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_CHANGES, &words);
-        } else if (is_led(text, need)) {
+        } else if (grout_deadlock__is_led(text, need)) {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_LED, &words);
         } else {
             grout_sentence__add(&sentence, GROUT_SENTENCE_NOTHING_ARRIVES, &words);
@@ -365,17 +354,54 @@ static bool is_never_taken(const grout_module *module, grout_op_id id) {
     return false;
 }
 
+bool grout_deadlock__is_of_kernel(const grout_deadlock *text, const grout_need *need,
+                                  grout_op_id op) {
+    return grout_op__is_in_kernel(text->module, op, text->checker->info.kernel) &&
+           grout_deadlock__needs(text, need, op);
+}
+
+/* Whether the op writes what the loop finds already. */
+static bool writes_found(const grout_deadlock *text, const grout_need *need, grout_op_id op) {
+    int64_t value = 0;
+    return need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->thread->has_value &&
+           grout_deadlock__get_written(text, need->object, op, &value) &&
+           value == need->thread->value;
+}
+
+bool grout_deadlock__is_bringer(const grout_deadlock *text, const grout_need *need,
+                                grout_op_id op) {
+    return grout_deadlock__is_of_kernel(text, need, op) && !is_of_another(text, need, op) &&
+           !is_never_taken(text->module, op) && !writes_found(text, need, op);
+}
+
+/* Whether it is the op that goes round: it looks, and would change what it finds only by that. */
+static bool is_own_look(const grout_need *need, grout_op_id op) {
+    return need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->thread->origin.op == op;
+}
+
+/* "this atomic_exchange writes 0, which the loop finds" */
+static void say_found(grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    grout_text sentence = {.allocator = text->checker->allocator};
+    grout_sentence__add(&sentence, GROUT_SENTENCE_NEED_FOUND,
+                        &(grout_words){.op = grout_op_get_info((grout_opcode)op->opcode)->text,
+                                       .number = need->thread->value});
+    if (grout_deadlock__was_run_by_ended(text, id)) {
+        grout_sentence__add(&sentence, GROUT_SENTENCE_REASON_RUN_BY_ENDED, NULL);
+    }
+    grout_deadlock__say(text, op->loc, &sentence);
+}
+
 /* Every op that could bring what is needed, with the reason of each thread. */
 static void explain_need(grout_deadlock *text, const grout_need *need) {
     bool has_any = false;
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         grout_text sentence = {.allocator = text->checker->allocator};
-        if (!grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) ||
-            !grout_deadlock__needs(text, need, i)) {
-            continue;
+        has_any = has_any || grout_deadlock__is_of_kernel(text, need, i);
+        if (grout_deadlock__is_of_kernel(text, need, i) && writes_found(text, need, i)) {
+            say_found(text, need, i);
         }
-        has_any = true;
-        if (is_of_another(text, need, i) || is_never_taken(text->module, i)) {
+        if (is_own_look(need, i) || !grout_deadlock__is_bringer(text, need, i)) {
             continue;
         }
         add_opening(text, need, i, &sentence);
@@ -401,7 +427,8 @@ static bool has_own_leader(const grout_deadlock *text, const grout_thread_fact *
                            const grout_thread_fact *b) {
     const grout_need first = grout_deadlock__get_need(text, a);
     const grout_need second = grout_deadlock__get_need(text, b);
-    return first.object == 0 || is_led(text, &first) == is_led(text, &second);
+    return first.object == 0 ||
+           grout_deadlock__is_led(text, &first) == grout_deadlock__is_led(text, &second);
 }
 
 /* Blocked threads that speak for themselves, in their order; and of those, the ones that speak for
@@ -511,11 +538,7 @@ static void explain_threads(grout_deadlock *text, const grout_thread_fact *root)
     }
     grout__free(it.all.items);
     grout__free(it.of_others.items);
-    if (left > 0) {
-        grout_text sentence = {.allocator = text->checker->allocator};
-        grout_sentence__add(&sentence, GROUT_SENTENCE_STUCK_PLACES, &(grout_words){.number = left});
-        grout_deadlock__say(text, 0, &sentence);
-    }
+    text->left += left;
 }
 
 static void explain_exits(grout_deadlock *text) {
@@ -556,9 +579,7 @@ static void explain_room(grout_deadlock *text) {
 
 /* CTAs that have ended will not change what a thread looks at. */
 static void explain_ended(grout_deadlock *text) {
-    uint32_t actors = text->checker->local_actors;
-    int64_t ended = text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -
-                    (int64_t)(text->thread_count / actors);
+    const int64_t ended = grout_deadlock__count_ended(text);
     bool has_spin = false;
     grout_text sentence = {.allocator = text->checker->allocator};
     for (uint32_t t = 0; t < text->thread_count; t++) {
@@ -611,12 +632,13 @@ static void explain(grout_deadlock *text, bool is_divergence, const grout_thread
     open_report(text, is_divergence, root);
     grout_deadlock__explain_circle(text);
     grout_deadlock__explain_break(text);
+    explain_room(text);
+    explain_ended(text);
     explain_threads(text, root);
     if (is_divergence) {
         explain_exits(text);
     }
-    explain_room(text);
-    explain_ended(text);
+    grout_deadlock__explain_help(text, root);
 }
 
 /* Everything has landed: phases whose arrivals are in and whose bytes are not even never complete.

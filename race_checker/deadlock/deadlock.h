@@ -24,6 +24,7 @@ typedef struct grout_deadlock {
     bool has_ctas; /* more than one: threads are named with theirs */
     bool done;
     bool has_decreases; /* what could give registers back has been said */
+    uint32_t left;      /* sentences that there was no room for */
 } grout_deadlock;
 
 /* Finds the deadlock of the event, and puts it into words. False without memory. */
@@ -38,7 +39,13 @@ typedef struct grout_need {
     uint32_t index; /* of the barrier or semaphore */
 } grout_need;
 
+/* What is said of a deadlock below its headline, with the last line that counts the rest. */
+enum { GROUT_DEADLOCK_NOTES_MAX = 10 };
+
+/* Takes the sentence over. Beyond GROUT_DEADLOCK_NOTES_MAX it is counted and left out. */
 void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence);
+/* The same with the advice, which stands last; nothing if the sentence is empty. */
+void grout_deadlock__advise(grout_deadlock *text, grout_text *sentence);
 uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op);
 /* "thread wg=1", "CTA (x=3), thread wg=1", "warp 2", as far as it matters */
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
@@ -50,9 +57,21 @@ const char *grout_deadlock__name_element(const grout_deadlock *text, grout_objec
 const char *grout_deadlock__name_object(const grout_deadlock *text, grout_object_id object);
 const char *grout_deadlock__keep(const grout_deadlock *text, grout_text *words);
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread);
+/* What an op writes over an object, as a constant; false: it does not, or it is not known. */
+bool grout_deadlock__get_written(const grout_deadlock *text, grout_object_id object, grout_op_id id,
+                                 int64_t *value_out);
+/* How many CTAs have ended. */
+int64_t grout_deadlock__count_ended(const grout_deadlock *text);
 /* Whether the thread waits where the cluster meets to end. */
 bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread);
 grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread);
+/* Whether it stands in the kernel, and is about what is needed. */
+bool grout_deadlock__is_of_kernel(const grout_deadlock *text, const grout_need *need,
+                                  grout_op_id op);
+/* Whether it also can run, and could bring something of what is needed. */
+bool grout_deadlock__is_bringer(const grout_deadlock *text, const grout_need *need, grout_op_id op);
+/* Whether something would arrive if the CTA led the others. */
+bool grout_deadlock__is_led(const grout_deadlock *text, const grout_need *need);
 /* Whether the op could bring something of what is needed. */
 bool grout_deadlock__needs(const grout_deadlock *text, const grout_need *need, grout_op_id op);
 /* Whether the other thread is one that could execute the op for the waiting one. */
@@ -91,18 +110,43 @@ void grout_deadlock__explain_circle(grout_deadlock *text);
 
 /* ---- deadlock_reasons.c ---- */
 
+/* Whether only CTAs that have ended can have run the op, and one has. */
+bool grout_deadlock__was_run_by_ended(const grout_deadlock *text, grout_op_id op);
 /* "; thread wg=1 is blocked at line 30 before it": of each thread that could execute the op, why it
  * does not. */
 void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                                  grout_text *out);
-/* Says which thread has left out an op that others wait for, and what it does instead. */
+/* How often the thread has run the op, if it is one that synchronises. */
+uint32_t grout_deadlock__count_runs(const grout_deadlock *text, const grout_thread_fact *thread,
+                                    grout_op_id op);
+
+/* A thread that has gone past an op that a blocked one waits for. */
+typedef struct grout_omission {
+    const grout_thread_fact *thread; /* NULL: there is none */
+    grout_op_id op;
+    int32_t turn;    /* of the loop around the op */
+    uint32_t looked; /* for it so far */
+} grout_omission;
+
+grout_omission grout_deadlock__find_omission(const grout_deadlock *text);
+/* Says which thread that is, and what it does instead. */
 void grout_deadlock__explain_break(grout_deadlock *text);
+
+/* ---- deadlock_help.c ---- */
+
+/* Says what would end the wait of the root. */
+void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact *root);
 
 /* ---- deadlock_words.c ---- */
 
 /* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out);
+/* Whether a wait for parity 0 finds an mbarrier of which no phase has completed. */
+bool grout_deadlock__is_fresh(const grout_thread_fact *thread, const grout_barrier_fact *barrier);
+/* Whether a barrier further on in the array has had an arrival in the phase that the thread waits
+ * for, and its own has had none. */
+bool grout_deadlock__has_later_sibling(const grout_deadlock *text, const grout_thread_fact *thread);
 /* The headline of what the root waits for. */
 void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
                                   grout_text *out);

@@ -9,6 +9,26 @@ uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op) {
     return grout_module_get_place(text->module, grout_module_get_op(text->module, op)->loc).line;
 }
 
+bool grout_deadlock__get_written(const grout_deadlock *text, grout_object_id object, grout_op_id id,
+                                 int64_t *value_out) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    const bool is_write =
+        grout_op_get_update(text->module, op) == GROUT_UPDATE_EXCHANGE ||
+        grout_op__has_effect_on(text->module, op, object, 1u << GROUT_ACCESS_WRITE);
+    const grout_operand *operand =
+        is_write && op->operand_count > 1 ? grout_module_get_operand(text->module, op, 1) : NULL;
+    if (operand == NULL || operand->kind != GROUT_OPERAND_EXPR) {
+        return false;
+    }
+    *value_out = grout_module_get_expr_value(text->module, operand->id).integer;
+    return true;
+}
+
+int64_t grout_deadlock__count_ended(const grout_deadlock *text) {
+    return text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -
+           (int64_t)(text->thread_count / text->checker->local_actors);
+}
+
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread) {
     return thread->state != GROUT_THREAD_RUNNABLE && thread->state != GROUT_THREAD_IDLE &&
            thread->state != GROUT_THREAD_WAITING && thread->state != GROUT_THREAD_EXITED;

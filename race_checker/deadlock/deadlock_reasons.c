@@ -75,6 +75,12 @@ static const grout_visit *find_visit(const grout_deadlock *text, const grout_thr
                : NULL;
 }
 
+uint32_t grout_deadlock__count_runs(const grout_deadlock *text, const grout_thread_fact *thread,
+                                    grout_op_id op) {
+    const grout_visit *visit = find_visit(text, thread, op);
+    return visit != NULL ? visit->count : 0;
+}
+
 static grout_reach_fact find_reach(const grout_deadlock *text, const grout_thread_fact *thread,
                                    grout_op_id op) {
     const grout_reach_fact passed = {GROUT_REACH_PASSED, 0};
@@ -250,10 +256,31 @@ static void collect(const grout_deadlock *text, const question *about, bool is_f
     }
 }
 
+/* Whether the thread may have run the op, as far as its place says. */
+static bool may_have_run(const grout_deadlock *text, const grout_thread_fact *thread,
+                         grout_op_id op) {
+    const grout_reach kind = find_reach(text, thread, op).kind;
+    return grout_op__get_loop(text->module, op) != 0 || kind == GROUT_REACH_PASSED ||
+           kind == GROUT_REACH_NEXT_ROUND;
+}
+
+bool grout_deadlock__was_run_by_ended(const grout_deadlock *text, grout_op_id op) {
+    bool may_be_here = false;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        may_be_here |= may_have_run(text, &text->threads[t], op);
+    }
+    return text->checker->run.op_threads[op] != 0 && !may_be_here &&
+           grout_deadlock__count_ended(text) > 0;
+}
+
 void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                                  grout_text *out) {
     reason_list list = {.count = 0};
-    question about = {.need = need, .op = op, .needs_part = false};
+    const bool was_run = grout_deadlock__was_run_by_ended(text, op);
+    question about = {.need = need, .op = op, .needs_part = was_run};
+    if (was_run) {
+        grout_sentence__add(out, GROUT_SENTENCE_REASON_RUN_BY_ENDED, NULL);
+    }
     for (uint32_t t = 0; t < text->thread_count; t++) {
         about.needs_part |= is_candidate(text, need, op, &text->threads[t]) &&
                             has_part(text, &text->threads[t], op);
@@ -286,16 +313,8 @@ void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *n
 
 /* ---- who left it out ---- */
 
-/* A thread that has gone past an op that a blocked one waits for. */
-typedef struct omission {
-    const grout_thread_fact *thread; /* NULL: there is none */
-    grout_op_id op;
-    int32_t turn;
-    uint32_t looked; /* for it so far */
-} omission;
-
 static void look_for_omission(const grout_deadlock *text, const grout_thread_fact *waiting,
-                              omission *first) {
+                              grout_omission *first) {
     grout_need need = grout_deadlock__get_need(text, waiting);
     for (grout_op_id i = 1;
          i < grout_module_get_op_count(text->module) && first->looked < OMISSIONS_LOOKED; i++) {
@@ -309,23 +328,28 @@ static void look_for_omission(const grout_deadlock *text, const grout_thread_fac
             int32_t turn = 0;
             if (is_candidate(text, &need, i, other) && find_gap(text, other, i, &turn) &&
                 (!first->thread || turn < first->turn)) {
-                *first = (omission){other, i, turn, first->looked};
+                *first = (grout_omission){other, i, turn, first->looked};
             }
         }
         first->looked += text->thread_count;
     }
 }
 
-/* "thread wg=0 breaks the chain: it goes past the barrier_arrive at line 13 at %i=1, and waits at
- * line 15" */
-void grout_deadlock__explain_break(grout_deadlock *text) {
-    omission first = {.thread = NULL};
-    grout_text sentence = {.allocator = text->checker->allocator};
+grout_omission grout_deadlock__find_omission(const grout_deadlock *text) {
+    grout_omission first = {.thread = NULL};
     for (uint32_t t = 0; t < text->thread_count && first.looked < OMISSIONS_LOOKED; t++) {
         if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op) {
             look_for_omission(text, &text->threads[t], &first);
         }
     }
+    return first;
+}
+
+/* "thread wg=0 breaks the chain: it goes past the barrier_arrive at line 13 at %i=1, and waits at
+ * line 15" */
+void grout_deadlock__explain_break(grout_deadlock *text) {
+    const grout_omission first = grout_deadlock__find_omission(text);
+    grout_text sentence = {.allocator = text->checker->allocator};
     if (!first.thread) {
         return;
     }

@@ -79,6 +79,11 @@ static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_f
                : barrier->arrivals;
 }
 
+/* Whether a barrier has had an arrival in the phase. */
+static bool has_arrival(const grout_barrier_fact *barrier, uint32_t phase) {
+    return barrier->full > phase || (barrier->full == phase && barrier->arrived > 0);
+}
+
 /* The barriers of the same array that have had an arrival in the phase: "%empty[1] and %empty[2]".
  * NULL: none. */
 static const char *name_siblings(const grout_deadlock *text, const grout_barrier_fact *barrier,
@@ -89,8 +94,8 @@ static const char *name_siblings(const grout_deadlock *text, const grout_barrier
     uint32_t count = 0;
     for (uint32_t i = 0; i < text->event->u.deadlock.barrier_count && count < NAMED_MAX; i++) {
         const grout_barrier_fact *other = &text->event->u.deadlock.barriers[i];
-        const bool has_some = other->full > phase || (other->full == phase && other->arrived > 0);
-        if (other->object == barrier->object && other->cta == barrier->cta && has_some) {
+        if (other->object == barrier->object && other->cta == barrier->cta &&
+            has_arrival(other, phase)) {
             siblings[count++] = other;
         }
     }
@@ -101,6 +106,23 @@ static const char *name_siblings(const grout_deadlock *text, const grout_barrier
         grout_element__print(text->module, siblings[i]->object, siblings[i]->index, &words);
     }
     return count > 0 ? grout_deadlock__keep(text, &words) : NULL;
+}
+
+bool grout_deadlock__has_later_sibling(const grout_deadlock *text,
+                                       const grout_thread_fact *thread) {
+    const grout_barrier_fact *own = grout_deadlock__find_barrier(text, thread);
+    const uint32_t phase =
+        thread->state == GROUT_THREAD_BLOCKED_PARITY ? thread->meant : thread->phase;
+    bool has_any = false;
+    if (own == NULL || own->full != phase || own->arrived > 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < text->event->u.deadlock.barrier_count; i++) {
+        const grout_barrier_fact *other = &text->event->u.deadlock.barriers[i];
+        has_any |= other->object == own->object && other->cta == own->cta &&
+                   other->index > own->index && has_arrival(other, phase);
+    }
+    return has_any;
 }
 
 /* "which has 0 of 1 arrival and 512 bytes due" */
@@ -150,6 +172,10 @@ static void add_barrier_state(const grout_deadlock *text, const grout_thread_fac
                                        .what = name_phase_state(text, barrier, thread->phase)});
 }
 
+bool grout_deadlock__is_fresh(const grout_thread_fact *thread, const grout_barrier_fact *barrier) {
+    return (thread->phase & 1) == 0 && thread->meant == 0 && barrier->completed == 0;
+}
+
 /* The phase that the parity means by what the thread knows may be over, and the next too. */
 static void add_parity_state(const grout_deadlock *text, const grout_thread_fact *thread,
                              const char *actor, grout_text *out) {
@@ -170,6 +196,11 @@ static void add_parity_state(const grout_deadlock *text, const grout_thread_fact
         grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_FRESH, &words);
     } else if (thread->meant < barrier->completed) {
         grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_PASSED, &words);
+    } else if (grout_deadlock__is_fresh(thread, barrier)) {
+        grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_OF_FRESH,
+                            &(grout_words){.actor = actor,
+                                           .element = words.element,
+                                           .what = name_phase_state(text, barrier, thread->meant)});
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_STUCK_PARITY_PHASE,
                             &(grout_words){.actor = actor,

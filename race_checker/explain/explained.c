@@ -281,9 +281,10 @@ static void add_edge_and_repair(grout_wording *wording) {
 static void copy_sentences(grout_wording *wording) {
     const grout_findings *findings = &wording->checker->memory.findings;
     for (uint32_t i = 1; i < findings->sentence_count; i++) {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE,
-                            grout_module_get_place(wording->module, findings->sentences[i].loc),
-                            findings->sentences[i].text);
+        const grout_sentence *it = &findings->sentences[i];
+        grout_wording__note(wording, it->is_help ? GROUT_SEVERITY_ADVICE : GROUT_SEVERITY_NOTE,
+                            grout_module_get_place(wording->module, it->loc), it->text);
+        wording->finding->repair = it->is_help ? it->text : wording->finding->repair;
     }
 }
 

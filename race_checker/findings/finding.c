@@ -181,8 +181,7 @@ void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t
     }
 }
 
-/* Adds a copy with a text of its own. False without memory. */
-static bool add_sentence(grout_findings *findings, const grout_sentence *sentence) {
+bool grout_findings__add_sentence(grout_findings *findings, const grout_sentence *sentence) {
     grout_sentence *sentences = grout__resize(findings->allocator, findings->sentences,
                                               (findings->sentence_count + 1) * sizeof *sentences);
     if (!sentences) {
@@ -197,11 +196,6 @@ static bool add_sentence(grout_findings *findings, const grout_sentence *sentenc
     }
     findings->sentence_count++;
     return true;
-}
-
-bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text) {
-    const grout_sentence sentence = {.loc = loc, .text = text};
-    return add_sentence(findings, &sentence);
 }
 
 /* The first count items of an array with room for capacity. False without memory. */
@@ -228,7 +222,7 @@ bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) 
     made.sentence_count = 0;
     for (uint32_t i = 0; done && i < findings->sentence_count; i++) {
         const grout_sentence *sentence = &findings->sentences[i];
-        done = add_sentence(&made, sentence);
+        done = grout_findings__add_sentence(&made, sentence);
     }
     if (!done) {
         grout_findings__deinit(&made);

@@ -171,6 +171,7 @@ typedef struct grout_facts {
 /* A sentence with a place, ready made. */
 typedef struct grout_sentence {
     grout_loc_id loc;
+    bool is_help; /* what to do about it */
     char *text;
     GROUT_NOTE_END
 } grout_sentence;
@@ -261,7 +262,8 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
 grout_record *grout_findings__find(const grout_findings *findings, const grout_finding_key *key);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
 void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
-bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text);
+/* Adds a copy with a text of its own. False without memory. */
+bool grout_findings__add_sentence(grout_findings *findings, const grout_sentence *sentence);
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings);
 /* The same for the same set of findings, in whatever order they were seen. */
 uint64_t grout_findings__hash(const grout_findings *findings);

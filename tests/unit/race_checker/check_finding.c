@@ -148,7 +148,8 @@ START_TEST(a_copy_is_equal) {
         (void)add(&it, (grout_diag_code)(GROUT_DIAG_MISSING_COMMIT_SMEM + i % 8), i % 3, i / 3 % 3,
                   i);
     }
-    ck_assert(grout_findings__add_sentence(&it.findings, 0, "no thread can run"));
+    ck_assert(
+        grout_findings__add_sentence(&it.findings, &(grout_sentence){.text = "no thread can run"}));
     memset(&copy, 0, sizeof copy);
     ck_assert(grout_findings__copy(&copy, &it.findings));
     ck_assert_uint_eq(copy.count, it.findings.count);
