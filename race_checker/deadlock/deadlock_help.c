@@ -226,19 +226,6 @@ static bool add_nothing_help(const grout_deadlock *text, const grout_need *need,
 
 /* ---- fewer than are counted ---- */
 
-/* What makes the mbarriers of an object, with the number of their arrivals; 0: none is found. */
-static grout_op_id find_init(const grout_deadlock *text, grout_object_id object) {
-    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        const grout_op *op = grout_module_get_op(text->module, i);
-        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_MAKES &&
-            grout_op__find_object(text->module, op, 0) == object) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 /* Whether somebody has not made the arrival of this turn yet. */
 static bool is_still_expected(const grout_deadlock *text, const grout_need *need) {
     const server it = find_server(text, need);
@@ -256,7 +243,7 @@ static bool add_count_help(const grout_deadlock *text, const grout_need *need, g
         return false;
     }
     grout_text what = {.allocator = text->checker->allocator};
-    const grout_op_id init = find_init(text, need->object);
+    const grout_op_id init = grout_object__find_init(text->module, need->object);
     if (init == 0) {
         grout_spelling__add(&what, grout_module_get_surface(text->module), GROUT_SPELLING_ARRIVALS,
                             &(grout_words){.number = barrier->arrived});

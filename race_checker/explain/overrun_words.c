@@ -110,68 +110,12 @@ static void repair_own_arrivals(const grout_wording *wording, uint32_t line, gro
     }
 }
 
-bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object) {
-    const grout_origin origin = {.op = id};
-    const grout_op *op = grout_module_get_op(module, id);
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
-           sync->mode == GROUT_SYNC_MODE_POSTS &&
-           grout_module_find_attr(module, op, GROUT_ATTR_ARRIVE_COUNT) == NULL &&
-           grout_origin__find_object(module, &origin) == object;
-}
-
-/* The threads of a CTA that arrive on the barrier, a bit for each; 0 if others can arrive too. */
-static uint32_t find_arrivers(const grout_wording *wording) {
-    const grout_checker *checker = wording->checker;
-    uint32_t threads = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        if (grout_op__posts_one_on(wording->module, i, get_barrier(wording))) {
-            threads |= checker->run.op_threads[i];
-        }
-    }
-    return checker->shape.cta_count == 1 ? threads : 0;
-}
-
-static uint32_t count_bits(uint32_t bits) {
-    uint32_t count = 0;
-    for (; bits != 0; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-/* The threads that arrive, if they are more than a phase takes arrivals; 0: they are not. */
-static uint32_t find_surplus(const grout_wording *wording) {
-    const uint32_t declared = grout_object_get_arrivals(wording->module, get_barrier(wording));
-    const uint32_t threads = find_arrivers(wording);
-    return declared > 0 && count_bits(threads) > declared ? threads : 0;
-}
-
 bool grout_wording__tells_overrun(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     return facts->subject != GROUT_SUBJECT_USUAL || facts->sides[1].origin.op == 0 ||
            facts->phase == UINT32_MAX ||
            grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin) ||
-           take_turns(wording) || find_surplus(wording) != 0;
-}
-
-/* More threads arrive than the barrier counts: most often they were meant to make one phase. */
-static bool repair_count(const grout_wording *wording, uint32_t line, grout_text *out) {
-    const grout_object_id object = get_barrier(wording);
-    const uint32_t declared = grout_object_get_arrivals(wording->module, object);
-    const uint32_t threads = find_surplus(wording);
-    if (threads == 0) {
-        return false;
-    }
-    const char *what = grout_wording__spell(wording, GROUT_SPELLING_ARRIVALS,
-                                            &(grout_words){.number = count_bits(threads)});
-    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
-                        &(grout_words){.actor = name_threads(wording, threads),
-                                       .object = grout_wording__name_object(wording, object),
-                                       .have = declared,
-                                       .what = what,
-                                       .line = line});
-    return true;
+           take_turns(wording) || grout_wording__has_surplus(wording);
 }
 
 /* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
@@ -186,7 +130,7 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_TURNS_HELP,
             &(grout_words){.more = grout_wording__spell(wording, GROUT_SPELLING_TAKE_TURNS, NULL)});
-    } else if (repair_count(wording, line, out)) {
+    } else if (grout_wording__add_surplus_repair(wording, line, out)) {
         return;
     } else if (!grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin)) {
         grout_sentence__add(

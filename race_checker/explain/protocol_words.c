@@ -482,8 +482,9 @@ static bool add_named_edge(const grout_wording *wording, grout_text *out) {
 }
 
 static bool add_named_repair(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_sentence__add(out, GROUT_SENTENCE_NAMED_HELP, NULL);
+    if (!grout_wording__add_lanes_repair(wording, out)) {
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_HELP, NULL);
+    }
     return true;
 }
 
@@ -518,7 +519,9 @@ static bool add_named_range_headline(const grout_wording *wording, grout_text *o
 
 static bool add_named_range_repair(const grout_wording *wording, grout_text *out) {
     if (wording->facts->sides[0].origin.operand == 0) {
-        return false;
+        grout_sentence__add(out, GROUT_SENTENCE_NAMED_ID_HELP,
+                            &(grout_words){.limit = wording->facts->need});
+        return true;
     }
     grout_sentence__add(out, GROUT_SENTENCE_NAMED_COUNT_HELP, NULL);
     return true;

@@ -49,7 +49,9 @@ bool grout_wording__add_late_repair(const grout_wording *wording, grout_text *ou
 
 static bool waits_on_barrier(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+    return sync != NULL &&
+           (sync->object == GROUT_SYNC_OBJECT_BARRIER ||
+            sync->object == GROUT_SYNC_OBJECT_MBARRIER) &&
            sync->mode == GROUT_SYNC_MODE_WAITS;
 }
 

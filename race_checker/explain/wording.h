@@ -173,10 +173,20 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
 
 void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
-/* ---- overrun_words.c ---- */
+/* ---- arrivers.c ---- */
 
 /* Whether the op makes one plain arrival on the object. */
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
+/* Whether more threads arrive on the barrier of an overrun than a phase takes arrivals. */
+bool grout_wording__has_surplus(const grout_wording *wording);
+/* What to do about that; line: of the arrival. False: it is not so. */
+bool grout_wording__add_surplus_repair(const grout_wording *wording, uint32_t line,
+                                       grout_text *out);
+/* The same for the lanes of a named barrier. */
+bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *out);
+
+/* ---- overrun_words.c ---- */
+
 /* Whether the overrun tells its cause by itself: nobody waits, a parity is that of a fresh
  * mbarrier, threads take turns, more arrive than are counted, one thread makes both phases. */
 bool grout_wording__tells_overrun(const grout_wording *wording);

@@ -55,6 +55,7 @@ bool grout_checker__join_part(void *self, const grout_observer *observer) {
     grout_run_state *run = &checker->run;
     for (uint32_t i = 0; i < run->op_count && i < part->run.op_count; i++) {
         run->op_threads[i] |= part->run.op_threads[i];
+        run->op_ranks[i] |= part->run.op_ranks[i];
         run->undefined_ops[i] |= part->run.undefined_ops[i];
     }
     run->accesses += part->run.accesses;

@@ -108,12 +108,15 @@ grout_phase_state *grout_element__find_phase(const grout_checker *checker,
 
 /* ---- pairs of phases ---- */
 
+/* need: the arrivals of a phase; 0: not known any more. */
 static bool report_overrun(grout_checker *checker, const grout_element_at *at, uint32_t phase,
-                           const grout_origin *contribution, const grout_origin *wait) {
+                           const grout_origin *contribution, const grout_origin *wait,
+                           uint32_t need) {
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.element = at->index;
     facts.phase = phase;
+    facts.need = need;
     facts.fault.object = checker->info.element_objects[at->index];
     at->element->facts.has_overrun = 1;
     facts.sides[0].origin = *contribution;
@@ -156,7 +159,8 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
         bool goes_on = has_no_wait && at->is_explicit && next->arrived > 0;
         return !goes_on || report_gone_on(checker, at, next);
     }
-    return report_overrun(checker, at, element->facts.first, get_primary(next), wait);
+    return report_overrun(checker, at, element->facts.first, get_primary(next), wait,
+                          phase->arrived);
 }
 
 /* The pair of the phase before the first, and the first. */
@@ -169,7 +173,7 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
     }
     memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
     return report_overrun(checker, at, UINT32_MAX, get_primary(grout_element__at(element, 0)),
-                          &missed);
+                          &missed, 0);
 }
 
 static void drop_oldest(grout_element_state *element) {
@@ -353,7 +357,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     }
     if (number < element->facts.first) { /* its pair had to be settled before its time */
         return is_skipped || element->dropped_count == 0 ||
-               report_overrun(checker, at, number, find_dropped(element, number), origin);
+               report_overrun(checker, at, number, find_dropped(element, number), origin, 0);
     }
     phase = grout_element__find_phase(checker, element, number);
     if (!phase) {

@@ -51,6 +51,18 @@ bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_
     return grout_op__has_effect_on(module, op, object, GROUT_ACCESSES_ARRIVE);
 }
 
+grout_op_id grout_object__find_init(const grout_module *module, grout_object_id object) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_MAKES &&
+            grout_op__find_object(module, op, 0) == object) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 static grout_region_kind get_region_kind(const grout_module *module, grout_op_id op) {
     grout_opcode opcode = (grout_opcode)grout_module_get_op(module, op)->opcode;
     return (grout_region_kind)grout_op_get_region(opcode)->kind;

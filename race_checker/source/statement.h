@@ -40,6 +40,8 @@ bool grout_op__has_effect_on(const grout_module *module, const grout_op *op, gro
                              uint32_t kinds);
 /* Whether the op arrives on the barrier object. */
 bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object);
+/* The op that makes the mbarriers of an object, with the number of their arrivals; 0: none does. */
+grout_op_id grout_object__find_init(const grout_module *module, grout_object_id object);
 /* Whether the op stands in the kernel. */
 bool grout_op__is_in_kernel(const grout_module *module, grout_op_id op, grout_kernel_id kernel);
 /* The innermost loop around it, a for or a while; 0: none. */

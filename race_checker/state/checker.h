@@ -118,9 +118,10 @@ typedef struct grout_run_state {
     uint32_t bulk_wait_count, bulk_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
+    uint16_t *op_ranks;     /* by op: bit r, a CTA of rank r in its cluster has executed it */
     uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined
                                (GROUT_EVENT_UNDEFINED) */
-    uint32_t op_count, undefined_op_count;
+    uint32_t op_count, undefined_op_count, ranked_op_count, reserved_op_count;
     /* by object: bits 1 << grout_update of the atomics of earlier grids that meet those of this one
      * in no order */
     uint32_t *grid_updates;
