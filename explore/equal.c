@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "arrays.h"
 #include "invariant.h"
+#include "lookup.h"
 #include "varied.h"
 
 #include <string.h>
@@ -117,19 +118,39 @@ static bool has_ended(grout_run_status status) {
     return status == GROUT_RUN_DONE || status == GROUT_RUN_DEADLOCK;
 }
 
-/* Whether it has no error that the first run does not have, and has come to the same writes. */
-static bool is_usable(const grout_checker *compared, const grout_checker *checker) {
-    for (uint32_t i = 0; i < grout_checker_get_count(compared); i++) {
-        const grout_finding *finding = grout_checker_get_finding(compared, i);
-        bool is_known = finding->severity != GROUT_SEVERITY_ERROR;
-        for (uint32_t k = 0; !is_known && k < grout_checker_get_count(checker); k++) {
-            is_known = grout_checker_get_finding(checker, k)->identity == finding->identity;
-        }
-        if (!is_known) {
+/* By identity, the findings that a checker lists. False without memory. */
+static bool list_findings(const grout_checker *checker, grout_lookup *known) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        uint32_t *number = grout_lookup__at(known, grout_checker_get_finding(checker, i)->identity);
+        if (number == NULL) {
             return false;
         }
+        *number = 1;
     }
-    return grout_checker_knows_writes(compared, checker);
+    return true;
+}
+
+/* Whether each error is one that the first run has too. */
+static bool has_known_errors(const grout_checker *compared, const grout_lookup *known) {
+    bool is_known = true;
+    for (uint32_t i = 0; i < grout_checker_get_count(compared) && is_known; i++) {
+        const grout_finding *finding = grout_checker_get_finding(compared, i);
+        is_known = finding->severity != GROUT_SEVERITY_ERROR ||
+                   grout_lookup__find(known, finding->identity) != 0;
+    }
+    return is_known;
+}
+
+/* Whether it has no error that the first run does not have, and has come to the same writes. False
+ * without memory. */
+static bool find_usable(const grout_writes_judge *judge, const grout_checker *compared,
+                        const grout_checker *checker, bool *is_usable_out) {
+    grout_lookup known = {.allocator = judge->allocator};
+    const bool is_listed = list_findings(checker, &known);
+    *is_usable_out = is_listed && has_known_errors(compared, &known) &&
+                     grout_checker_knows_writes(compared, checker);
+    grout_lookup__deinit(&known);
+    return is_listed;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -146,7 +167,11 @@ static bool run_varied(grout_writes_judge *judge, const grout_checker *checker,
             return false;
         }
         const bool is_last = variations[i] == GROUT_VARIATION_FLOATS;
-        const bool is_good = status == GROUT_RUN_DONE && is_usable(compared, checker);
+        bool is_good = false;
+        if (status == GROUT_RUN_DONE && !find_usable(judge, compared, checker, &is_good)) {
+            grout_checker_free(compared);
+            return grout_diags_add_oom(diags);
+        }
         if (i == 0 && !varies) { /* there is nothing to vary */
             grout_checker_free(compared);
             return true;

@@ -118,13 +118,18 @@ static grout_bytes_place get_place(const access_context *context) {
         .offset = context->checker->homes[access->object].offset};
 }
 
-/* Has the values of two writes compared, if anybody asks. */
+/* Whether anybody asks about a finding of two writes. */
+static bool is_asked(const access_context *context, const grout_finding_key *key) {
+    const grout_values *values = context->checker->values;
+    return values != NULL && grout_questions__find(&values->questions, key) != NULL;
+}
+
+/* Has the values of two writes compared; kept: what the earlier one left, plus 1, if known. */
 static bool compare_writes(const access_context *context, const grout_finding_key *key,
-                           const grout_entry *earlier, const grout_rect *rect) {
+                           const grout_entry *earlier, uint32_t kept, const grout_rect *rect) {
     const grout_write_pair pair = {
-        .earlier = *earlier, .place = get_place(context), .rect = *rect, .key = *key};
-    return !context->checker->values ||
-           grout_values__add_pair(context->checker, context->event->step, &pair);
+        .earlier = *earlier, .kept = kept, .place = get_place(context), .rect = *rect, .key = *key};
+    return grout_values__add_pair(context->checker, context->event->step, &pair);
 }
 
 /* Notes what the finding is of. */
@@ -136,17 +141,26 @@ static bool note_writes(const access_context *context, grout_record *record,
         return true;
     }
     record->is_of_writes = true;
-    return compare_writes(context, key, earlier, rect);
+    return !is_asked(context, key) || compare_writes(context, key, earlier, 0, rect);
 }
 
-/* The write against one that the shadow has forgotten. */
-static bool compare_kept(const access_context *context, const grout_left_bytes *kept,
-                         const grout_rect *rect) {
+/* The part of a rectangle that another one has too. */
+static grout_rect intersect(const grout_rect *a, const grout_rect *b) {
+    return (grout_rect){.row = a->row > b->row ? a->row : b->row,
+                        .row_end = a->row_end < b->row_end ? a->row_end : b->row_end,
+                        .column = a->column > b->column ? a->column : b->column,
+                        .column_end =
+                            a->column_end < b->column_end ? a->column_end : b->column_end};
+}
+
+/* The write against one that the shadow has forgotten (of left, plus 1). *is_pair_out: they race,
+ * and somebody asks about it. */
+static bool compare_kept(const access_context *context, uint32_t number, const grout_rect *rect,
+                         bool *is_pair_out) {
+    const grout_left_bytes *kept = &context->checker->values->left.items[number - 1];
     const grout_rules *rules = &context->rules;
+    const grout_rect part = intersect(rect, &kept->rect);
     grout_side sides[2];
-    if (kept->is_read && grout_space_is_of_cta(rules->space)) {
-        return true;
-    }
     const grout_conflict conflict = grout_rules__judge(rules, &kept->write);
     if (!is_of_writes(context, &conflict, &kept->write, &rules->entry)) {
         return true;
@@ -155,25 +169,42 @@ static bool compare_kept(const access_context *context, const grout_left_bytes *
     sides[is_later ? 0 : 1] = grout_entry__describe(&rules->entry);
     sides[is_later ? 1 : 0] = grout_entry__describe(&kept->write);
     const grout_finding_key key = make_key(context, &conflict, sides);
-    return compare_writes(context, &key, &kept->write, rect);
+    *is_pair_out = is_asked(context, &key);
+    return !*is_pair_out || compare_writes(context, &key, &kept->write, number, &part);
+}
+
+/* The write against those that left the same bytes. Where one finding alone may come of it, the
+ * first of them that is in conflict says all. */
+static bool compare_with_group(const access_context *context, const grout_left_group *group,
+                               const grout_rect *rect) {
+    const grout_module *module = context->checker->info.module;
+    const grout_values *values = context->checker->values;
+    const grout_left_bytes *newest = &values->left.items[group->newest - 1];
+    const uint32_t open_count = grout_questions__count_open(
+        &values->questions, grout_origin__get_loc(module, &context->rules.entry.origin),
+        grout_origin__get_loc(module, &newest->write.origin));
+    bool is_over =
+        open_count == 0 || (newest->is_read && grout_space_is_of_cta(context->rules.space));
+    for (uint32_t i = group->newest; i != 0 && !is_over; i = values->left.items[i - 1].next) {
+        bool is_pair = false;
+        if (!compare_kept(context, i, rect, &is_pair)) {
+            return false;
+        }
+        is_over = is_pair && open_count == 1;
+    }
+    return true;
 }
 
 static bool compare_with_kept(const access_context *context, const grout_rect *rect) {
-    grout_values *values = context->checker->values;
-    const grout_bytes_place place = get_place(context);
-    if (!grout_places__find(&values->places,
-                            &(grout_place_of_rect){place.owner, place.plane, *rect})) {
-        return grout_checker__fail(context->checker);
+    const grout_values *values = context->checker->values;
+    const grout_bytes_place at = get_place(context);
+    const grout_place_of_rect place = {at.owner, at.plane, *rect};
+    if (!grout_values__find_groups(context->checker, context->event->origin.op, &place)) {
+        return false;
     }
     for (size_t i = 0; i < values->places.met.count; i++) {
-        const grout_left_bytes kept = values->left.items[values->places.met.items[i]];
-        const grout_rect part = {
-            .row = rect->row > kept.rect.row ? rect->row : kept.rect.row,
-            .row_end = rect->row_end < kept.rect.row_end ? rect->row_end : kept.rect.row_end,
-            .column = rect->column > kept.rect.column ? rect->column : kept.rect.column,
-            .column_end =
-                rect->column_end < kept.rect.column_end ? rect->column_end : kept.rect.column_end};
-        if (!compare_kept(context, &kept, &part)) {
+        if (!compare_with_group(context, &values->groups.items[values->places.met.items[i]],
+                                rect)) {
             return false;
         }
     }
@@ -201,7 +232,7 @@ static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *reg
         !grout_values__keep(context->checker, &region->write, is_read, &place, rect)) {
         return false;
     }
-    if (is_write && context->checker->values->are_judged[context->event->origin.op] &&
+    if (is_write && grout_values__ask(context->checker, context->event->origin.op) &&
         !compare_with_kept(context, rect)) {
         return false;
     }

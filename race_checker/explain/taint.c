@@ -389,16 +389,34 @@ grout_op_id grout_feeds__find(const grout_feeds *feeds, grout_op_id use) {
     return grout_flow__choose(it, grout_flow__choose(it, own, input), find_sink(it, use).source);
 }
 
-bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,
-                               bool *is_out) {
-    grout_flow it = begin_at(checker, read);
-    const grout_op *op = grout_module_get_op(checker->info.module, write);
+static bool is_made_of(const grout_flow *it, grout_op_id write) {
+    const grout_op *op = grout_module_get_op(it->module, write);
     const uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
-    const bool done = grout_flow__run(&it);
-    *is_out = read != 0 && read == write;
-    for (uint32_t i = 0; done && i < op->operand_count && !*is_out; i++) {
-        *is_out = i != target && grout_flow__find_operand(&it, op, i, GROUT_TRAIT_VALUE) != 0;
+    bool is_made = it->reads != NULL && it->reads[write] != 0;
+    for (uint32_t i = 0; i < op->operand_count && !is_made; i++) {
+        is_made = i != target && grout_flow__find_operand(it, op, i, GROUT_TRAIT_VALUE) != 0;
     }
-    grout_flow__deinit(&it);
-    return done;
+    return is_made;
+}
+
+bool grout_makings__init(grout_makings *makings, const grout_checker *checker) {
+    makings->schedule = begin_at(checker, 0);
+    return grout_feeds__init(&makings->races, checker);
+}
+
+bool grout_makings__follow(grout_makings *makings) {
+    return grout_flow__run(&makings->schedule) && grout_feeds__follow(&makings->races);
+}
+
+void grout_makings__deinit(grout_makings *makings) {
+    grout_flow__deinit(&makings->schedule);
+    grout_feeds__deinit(&makings->races);
+}
+
+bool grout_makings__has_schedule(const grout_makings *makings, grout_op_id write) {
+    return is_made_of(&makings->schedule, write);
+}
+
+bool grout_makings__has_race(const grout_makings *makings, grout_op_id write) {
+    return is_made_of(&makings->races.flow, write);
 }

@@ -43,9 +43,21 @@ bool grout_feeds__follow(grout_feeds *feeds);
  * does. */
 grout_op_id grout_feeds__find(const grout_feeds *feeds, grout_op_id use);
 
-/* *is_out: whether what an op writes comes of what another one reads, or of itself; read 0: whether
- * it depends on the schedule. What it writes over has no part in it. False without memory. */
-bool grout_checker__is_made_of(const grout_checker *checker, grout_op_id read, grout_op_id write,
-                               bool *is_out);
+/* What the values of writes are made of, followed once for all of them. What a write goes over has
+ * no part in it. */
+typedef struct grout_makings {
+    grout_flow schedule;
+    grout_feeds races; /* of reads in races that were found */
+} grout_makings;
+
+/* No race yet: the caller sets races.reads. False without memory; deinit it all the same. */
+bool grout_makings__init(grout_makings *makings, const grout_checker *checker);
+void grout_makings__deinit(grout_makings *makings);
+/* Once the reads are set; false without memory. */
+bool grout_makings__follow(grout_makings *makings);
+/* Whether what an op writes depends on the schedule; whether it comes of one of the reads, or of
+ * the op itself, if that is one of them. */
+bool grout_makings__has_schedule(const grout_makings *makings, grout_op_id write);
+bool grout_makings__has_race(const grout_makings *makings, grout_op_id write);
 
 #endif

@@ -76,53 +76,45 @@ static grout_equal_once compare_others(const grout_checker *const *others, uint3
 
 /* ---- values of chance ---- */
 
-/* Whether a read of a race that was found feeds the op. */
-static bool is_raced(const grout_checker *checker, grout_op_id write, bool *is_raced_out) {
-    const grout_findings *findings = &checker->memory.findings;
-    for (uint32_t i = 0; i < findings->count && !*is_raced_out; i++) {
+/* Marks the reads of races that were found. */
+static void mark_raced(const grout_findings *findings, uint8_t *reads) {
+    for (uint32_t i = 0; i < findings->count; i++) {
         const grout_facts *facts = &findings->records[i].facts;
-        for (uint32_t k = 0; facts->side_count == 2 && k < 2 && !*is_raced_out; k++) {
-            const grout_op_id read = facts->sides[k].origin.op;
-            if (!facts->sides[k].is_write && read != 0 &&
-                !grout_checker__is_made_of(checker, read, write, is_raced_out)) {
-                return false;
+        for (uint32_t k = 0; facts->side_count == 2 && k < 2; k++) {
+            if (!facts->sides[k].is_write && facts->sides[k].origin.op != 0) {
+                reads[facts->sides[k].origin.op] = 1;
             }
         }
     }
-    return true;
 }
 
-/* What one of the two writes depends on. False without memory. */
-static bool find_chance(const grout_checker *checker, const grout_record *record,
-                        bool *is_of_schedule_out, bool *is_raced_out) {
-    *is_of_schedule_out = *is_raced_out = false;
-    for (uint32_t k = 0; k < record->facts.side_count; k++) {
-        const grout_op_id write = record->facts.sides[k].origin.op;
-        bool is_of_schedule = false;
-        if (!grout_checker__is_made_of(checker, 0, write, &is_of_schedule) ||
-            !is_raced(checker, write, is_raced_out)) {
-            return false;
-        }
-        *is_of_schedule_out = *is_of_schedule_out || is_of_schedule;
+/* Follows what the writes are made of. False without memory; deinit it all the same. */
+static bool follow(const grout_checker *checker, grout_makings *makings) {
+    if (!grout_makings__init(makings, checker)) {
+        return false;
     }
-    return true;
+    mark_raced(&checker->memory.findings, makings->races.reads);
+    return grout_makings__follow(makings);
+}
+
+/* Whether one of the two writes of a race depends on something. */
+static bool depends(const grout_makings *makings, const grout_record *record,
+                    bool (*has)(const grout_makings *makings, grout_op_id write)) {
+    bool does = false;
+    for (uint32_t k = 0; k < record->facts.side_count && !does; k++) {
+        does = has(makings, record->facts.sides[k].origin.op);
+    }
+    return does;
 }
 
 /* ---- judging ---- */
 
-static bool judge(grout_checker *checker, grout_record *record,
+static void judge(grout_record *record, const grout_makings *makings,
                   const grout_checker *const *compared, uint32_t compared_count) {
-    bool is_of_schedule = false, is_of_race = false;
-    if (get_equality(compared[0], record) != EQUALITY_EQUAL) {
-        return true;
+    if (depends(makings, record, grout_makings__has_race)) {
+        return; /* the race that it comes of is another finding */
     }
-    if (!find_chance(checker, record, &is_of_schedule, &is_of_race)) {
-        return grout_checker__fail(checker);
-    }
-    if (is_of_race) { /* the race that it comes of is another finding */
-        return true;
-    }
-    const grout_equal_once once = is_of_schedule
+    const grout_equal_once once = depends(makings, record, grout_makings__has_schedule)
                                       ? GROUT_EQUAL_ONCE_SCHEDULE
                                       : compare_others(&compared[1], compared_count - 1, record);
     record->facts.equal_once = (uint8_t)once;
@@ -132,19 +124,32 @@ static bool judge(grout_checker *checker, grout_record *record,
         record->code = GROUT_DIAG_SAME_VALUE_RACE;
         record->severity = grout_diag_get(record->code)->severity;
     }
-    return true;
+}
+
+static void judge_equal(grout_checker *checker, const grout_makings *makings,
+                        const grout_checker *const *compared, uint32_t compared_count) {
+    grout_findings *findings = &checker->memory.findings;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        grout_record *record = &findings->records[i];
+        if (grout_record__is_contested(record) &&
+            get_equality(compared[0], record) == EQUALITY_EQUAL) {
+            judge(record, makings, compared, compared_count);
+        }
+    }
 }
 
 bool grout_checker_judge_writes(grout_checker *checker, const grout_checker *const *compared,
                                 uint32_t compared_count) {
-    grout_findings *findings = &checker->memory.findings;
+    grout_makings makings = {.races = {.reads = NULL}};
     GROUT_ASSERT(compared_count > 0);
-    for (uint32_t i = 0; i < findings->count; i++) {
-        if (grout_record__is_contested(&findings->records[i]) &&
-            !judge(checker, &findings->records[i], compared, compared_count)) {
-            return false;
+    bool is_done = true;
+    if (grout_checker_finds_equal(compared[0], checker)) {
+        is_done = follow(checker, &makings);
+        if (is_done) {
+            judge_equal(checker, &makings, compared, compared_count);
         }
+        grout_makings__deinit(&makings);
     }
-    findings->total++; /* the report is made again */
-    return true;
+    checker->memory.findings.total++; /* the report is made again */
+    return is_done || grout_checker__fail(checker);
 }

@@ -4,53 +4,21 @@
  */
 #include "values.h"
 
+#include "hash.h"
 #include "mix.h"
 
 #include <string.h>
 
-/* The largest place among the operations. */
-static grout_loc_id find_last_loc(const grout_checker *checker) {
-    const grout_module *module = checker->info.module;
-    grout_loc_id last = 0;
-    for (grout_op_id op = 1; op < checker->run.op_count; op++) {
-        const grout_loc_id loc = grout_module_get_op(module, op)->loc;
-        last = loc > last ? loc : last;
-    }
-    return last;
-}
-
-/* The operations of the races that are judged: those at their places. False without memory. */
-static bool mark_judged(const grout_checker *checker, uint8_t *are_judged) {
-    const grout_module *module = checker->info.module;
-    const grout_findings *findings = &checker->judged->memory.findings;
-    const grout_loc_id last = find_last_loc(checker);
-    uint8_t *is_place = grout__new(checker->allocator, (size_t)last + 1, sizeof *is_place);
-    for (uint32_t i = 0; is_place != NULL && i < findings->count; i++) {
-        const grout_record *record = &findings->records[i];
-        for (int k = 0; k < 2 && grout_record__is_contested(record); k++) {
-            const grout_loc_id place = k == 0 ? record->primary : record->related;
-            if (place <= last) {
-                is_place[place] = 1;
-            }
-        }
-    }
-    for (grout_op_id op = 1; is_place != NULL && op < checker->run.op_count; op++) {
-        are_judged[op] = is_place[grout_module_get_op(module, op)->loc];
-    }
-    grout__free(is_place);
-    return is_place != NULL;
-}
-
 grout_values *grout_values__new(const grout_checker *checker) {
     grout_values *values = grout__new(checker->allocator, 1, sizeof *values);
-    if (values) {
-        values->allocator = checker->allocator;
-        values->compared_by_key.allocator = values->newest.allocator = checker->allocator;
-        values->places.newest.allocator = values->met_by_writer.allocator = checker->allocator;
-        values->are_judged =
-            grout__new(checker->allocator, (size_t)checker->run.op_count + 1, sizeof(uint8_t));
+    if (values == NULL) {
+        return NULL;
     }
-    if (values && (!values->are_judged || !mark_judged(checker, values->are_judged))) {
+    values->allocator = checker->allocator;
+    values->by_shared.allocator = values->newest.allocator = checker->allocator;
+    grout_places__init(&values->pieces, checker->allocator);
+    grout_places__init(&values->places, checker->allocator);
+    if (!grout_questions__init(&values->questions, checker)) {
         grout_values__free(values);
         return NULL;
     }
@@ -59,19 +27,26 @@ grout_values *grout_values__new(const grout_checker *checker) {
 
 void grout_values__free(grout_values *values) {
     if (values) {
-        grout__free(values->are_judged);
-        grout__free(values->compared.items);
-        grout_lookup__deinit(&values->compared_by_key);
-        grout_lookup__deinit(&values->newest);
-        grout_places__deinit(&values->places);
+        grout_questions__deinit(&values->questions);
         grout__free(values->left.items);
+        grout_places__deinit(&values->pieces);
+        grout__free(values->groups.items);
+        grout_places__deinit(&values->places);
+        grout_lookup__deinit(&values->by_shared);
+        grout_lookup__deinit(&values->newest);
         grout__free(values->pool.items);
         grout__free(values->pairs.items);
         grout__free(values->scratch.items);
-        grout_lookup__deinit(&values->met_by_writer);
-        grout__free(values->met_next.items);
         grout__free(values);
     }
+}
+
+static grout_loc_id get_loc(const grout_checker *checker, grout_op_id op) {
+    return grout_module_get_op(checker->info.module, op)->loc;
+}
+
+bool grout_values__ask(const grout_checker *checker, grout_op_id op) {
+    return grout_questions__ask(&checker->values->questions, get_loc(checker, op));
 }
 
 /* ---- one write ---- */
@@ -149,23 +124,88 @@ static bool has_same_place(const grout_left_bytes *a, const grout_left_bytes *b)
            a->plane == b->plane && memcmp(&a->rect, &b->rect, sizeof a->rect) == 0;
 }
 
-/* Appends what is left to the list. False without memory. */
-static bool add_left(grout_values *values, const grout_left_bytes *left, uint32_t *newest) {
+/* A label for what an operation of an actor, or of its engine, leaves: others may have it too. */
+static uint32_t make_writer_label(const grout_entry *write) {
+    return (uint32_t)(grout_check__mix((uint64_t)write->cluster << 32 | write->component,
+                                       write->origin.op) >>
+                      32);
+}
+
+/* The bytes and the marks of what was left. */
+static size_t get_pool_size(const grout_left_bytes *left) {
+    return 2 * get_size(&left->rect);
+}
+
+static uint64_t hash_shared(const grout_values *values, const grout_left_bytes *left,
+                            grout_loc_id loc) {
+    const grout_rect *rect = &left->rect;
+    uint64_t hash = grout_hash__word(left->is_read, (uint64_t)loc << 32 | left->owner);
+    hash = grout_hash__word(hash, (uint64_t)left->plane << 32 | rect->row);
+    hash = grout_hash__word(hash, (uint64_t)rect->row_end << 32 | rect->column);
+    hash = grout_hash__word(hash, rect->column_end);
+    return grout_hash__bytes(hash, values->pool.items + left->first, get_pool_size(left));
+}
+
+/* Whether what was left belongs to the group. */
+static bool is_of_group(const grout_checker *checker, const grout_left_group *group,
+                        const grout_left_bytes *left, grout_loc_id loc) {
+    const grout_values *values = checker->values;
+    const grout_left_bytes *member = &values->left.items[group->newest - 1];
+    return get_loc(checker, member->write.origin.op) == loc && member->owner == left->owner &&
+           member->plane == left->plane && member->is_read == left->is_read &&
+           memcmp(&member->rect, &left->rect, sizeof left->rect) == 0 &&
+           memcmp(values->pool.items + member->first, values->pool.items + left->first,
+                  get_pool_size(left)) == 0;
+}
+
+/* The group of what was left, a new and empty one if there is none yet; NULL without memory. */
+static grout_left_group *find_group(const grout_checker *checker, const grout_left_bytes *left) {
+    grout_values *values = checker->values;
+    const grout_loc_id loc = get_loc(checker, left->write.origin.op);
     const grout_place_of_rect place = {left->owner, left->plane, left->rect};
-    if (!GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1) ||
-        !grout_places__add(&values->places, &place)) {
+    uint32_t *newest = GROUT_ARRAY_RESERVE(&values->groups, values->allocator, 1)
+                           ? grout_lookup__at(&values->by_shared, hash_shared(values, left, loc))
+                           : NULL;
+    for (uint32_t i = newest == NULL ? 0 : *newest; i != 0; i = values->groups.items[i - 1].next) {
+        if (is_of_group(checker, &values->groups.items[i - 1], left, loc)) {
+            return &values->groups.items[i - 1];
+        }
+    }
+    if (newest == NULL || !grout_places__add(&values->places, &place, loc)) {
+        return NULL;
+    }
+    values->groups.items[values->groups.count++] = (grout_left_group){.next = *newest};
+    *newest = (uint32_t)values->groups.count;
+    GROUT_ASSERT(values->groups.count == values->places.items.count);
+    return &values->groups.items[*newest - 1];
+}
+
+/* Appends what is left to the list; its bytes are the last ones of the pool. False without memory.
+ */
+static bool add_left(const grout_checker *checker, grout_left_bytes *left, uint32_t *newest) {
+    grout_values *values = checker->values;
+    const grout_place_of_rect place = {left->owner, left->plane, left->rect};
+    grout_left_group *group =
+        GROUT_ARRAY_RESERVE(&values->left, values->allocator, 1) ? find_group(checker, left) : NULL;
+    if (group == NULL ||
+        !grout_places__add(&values->pieces, &place, make_writer_label(&left->write))) {
         return false;
     }
+    left->next = group->newest;
+    if (group->newest != 0) { /* the bytes are there */
+        values->pool.count = left->first;
+        left->first = values->left.items[group->newest - 1].first;
+    }
     values->left.items[values->left.count++] = *left;
-    *newest = (uint32_t)values->left.count;
-    GROUT_ASSERT(values->left.count == values->places.items.count);
+    *newest = group->newest = (uint32_t)values->left.count;
+    GROUT_ASSERT(values->left.count == values->pieces.items.count);
     return true;
 }
 
 bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool is_read,
                         const grout_bytes_place *place, const grout_rect *rect) {
     grout_values *values = checker->values;
-    if (!values->are_judged[write->origin.op]) {
+    if (!grout_values__ask(checker, write->origin.op)) {
         return true;
     }
     grout_left_bytes left = {.write = *write,
@@ -191,7 +231,17 @@ bool grout_values__keep(grout_checker *checker, const grout_entry *write, bool i
         values->pool.count = left.first;
         return true;
     }
-    return add_left(values, &left, newest) || grout_checker__fail(checker);
+    return add_left(checker, &left, newest) || grout_checker__fail(checker);
+}
+
+bool grout_values__find_groups(grout_checker *checker, grout_op_id op,
+                               const grout_place_of_rect *place) {
+    grout_values *values = checker->values;
+    uint32_t count = 0;
+    const grout_loc_id *others =
+        grout_questions__get_others(&values->questions, get_loc(checker, op), &count);
+    return grout_places__find_labelled(&values->places, place, others, count) ||
+           grout_checker__fail(checker);
 }
 
 /* ---- pairs ---- */
@@ -238,54 +288,24 @@ static bool compare_piece(comparison *it, const grout_left_bytes *left, const ui
     return true;
 }
 
-/* The key of all that an operation of an actor, or of its engine, has left. */
-static uint64_t make_writer_key(const grout_entry *write) {
-    return grout_check__mix((uint64_t)write->cluster << 32 | write->component, write->origin.op);
-}
-
-/* What was left in a place, by its writer. False without memory. */
-static bool sort_by_writer(grout_values *values) {
-    const size_t count = values->places.met.count;
-    const grout_allocator *allocator = values->allocator;
-    grout_lookup__deinit(&values->met_by_writer);
-    values->met_by_writer = (grout_lookup){.allocator = allocator};
-    values->met_next.count = 0;
-    if (!GROUT_ARRAY_RESERVE(&values->met_next, allocator, count)) {
-        return false;
+/* Compares with the pieces of the earlier write. False: one differs. */
+static bool compare_pieces(const grout_values *values, const grout_write_pair *pair,
+                           comparison *it) {
+    if (pair->kept != 0) {
+        return compare_piece(it, &values->left.items[pair->kept - 1], values->pool.items);
     }
-    values->met_next.count = count;
-    for (size_t i = count; i > 0; i--) {
-        const grout_left_bytes *left = &values->left.items[values->places.met.items[i - 1]];
-        uint32_t *newest = grout_lookup__at(&values->met_by_writer, make_writer_key(&left->write));
-        if (newest == NULL) {
+    for (size_t i = 0; i < values->pieces.met.count && it->unseen > 0; i++) {
+        const grout_left_bytes *left = &values->left.items[values->pieces.met.items[i]];
+        if (is_of_write(left, &pair->earlier) && !compare_piece(it, left, values->pool.items)) {
             return false;
         }
-        values->met_next.items[i - 1] = *newest;
-        *newest = (uint32_t)i;
     }
     return true;
 }
 
-/* Finds what was left in a place. False without memory. */
-static bool meet(grout_values *values, const grout_place_of_rect *place) {
-    const bool is_known = values->met_of != 0 && values->met_of == values->left.count &&
-                          memcmp(&values->met_at, place, sizeof *place) == 0;
-    if (is_known) {
-        return true;
-    }
-    values->met_of = 0;
-    if (!grout_places__find(&values->places, place) || !sort_by_writer(values)) {
-        return false;
-    }
-    values->met_at = *place;
-    values->met_of = values->left.count;
-    return true;
-}
-
-/* Whether the earlier write left what is in memory now, every byte of it known and defined. What
- * was left in the place is met. */
+/* Whether the earlier write left what is in memory now, every byte of it known and defined. Its
+ * pieces are met. */
 static bool is_equal(const grout_checker *checker, const grout_write_pair *pair, uint8_t *room) {
-    const grout_values *values = checker->values;
     const size_t size = get_size(&pair->rect);
     comparison it = {.rect = &pair->rect,
                      .now = room,
@@ -296,60 +316,30 @@ static bool is_equal(const grout_checker *checker, const grout_write_pair *pair,
         return false;
     }
     memset(it.seen, 0, size);
-    uint32_t number = grout_lookup__find(&values->met_by_writer, make_writer_key(&pair->earlier));
-    for (; number != 0 && it.unseen > 0; number = values->met_next.items[number - 1]) {
-        const grout_left_bytes *left = &values->left.items[values->places.met.items[number - 1]];
-        if (is_of_write(left, &pair->earlier) && !compare_piece(&it, left, values->pool.items)) {
-            return false;
-        }
-    }
-    return it.unseen == 0;
+    return compare_pieces(checker->values, pair, &it) && it.unseen == 0;
 }
 
-static bool is_same_key(const grout_finding_key *a, const grout_finding_key *b) {
-    return a->code == b->code && a->severity == b->severity && a->primary == b->primary &&
-           a->related == b->related;
-}
-
-static uint64_t hash_key(const grout_finding_key *key) {
-    return grout_check__mix(grout_check__mix(key->code, key->severity),
-                            (uint64_t)key->primary << 32 | key->related);
-}
-
-/* What is known of a finding; NULL without memory. */
-static grout_compared_pair *find_compared(grout_values *values, const grout_finding_key *key) {
-    uint32_t *newest = GROUT_ARRAY_RESERVE(&values->compared, values->allocator, 1)
-                           ? grout_lookup__at(&values->compared_by_key, hash_key(key))
-                           : NULL;
-    if (!newest) {
-        return NULL;
-    }
-    for (uint32_t i = *newest; i != 0; i = values->compared.items[i - 1].next) {
-        if (is_same_key(&values->compared.items[i - 1].key, key)) {
-            return &values->compared.items[i - 1];
-        }
-    }
-    grout_compared_pair *made = &values->compared.items[values->compared.count++];
-    *made = (grout_compared_pair){.key = *key, .next = *newest};
-    *newest = (uint32_t)values->compared.count;
-    return made;
+/* Finds what the earlier write may have left in the place. False without memory. */
+static bool meet(grout_values *values, const grout_write_pair *pair) {
+    const grout_place_of_rect place = {pair->place.owner, pair->place.plane, pair->rect};
+    const uint32_t label = make_writer_label(&pair->earlier);
+    return pair->kept != 0 || grout_places__find_labelled(&values->pieces, &place, &label, 1);
 }
 
 /* Compares the two writes of a pair. False without memory. */
 static bool compare_pair(grout_checker *checker, const grout_write_pair *pair) {
     grout_values *values = checker->values;
-    const grout_place_of_rect place = {pair->place.owner, pair->place.plane, pair->rect};
-    grout_compared_pair *compared = find_compared(values, &pair->key);
-    if (compared != NULL && compared->is_different) {
+    grout_question *question = grout_questions__find(&values->questions, &pair->key);
+    if (question == NULL) {
         return true;
     }
     values->scratch.count = 0;
-    if (!compared ||
-        !GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect)) ||
-        !meet(values, &place)) {
+    if (!GROUT_ARRAY_RESERVE(&values->scratch, values->allocator, 3 * get_size(&pair->rect)) ||
+        !meet(values, pair)) {
         return grout_checker__fail(checker);
     }
-    compared->is_different = !is_equal(checker, pair, values->scratch.items);
+    grout_questions__answer(&values->questions, question,
+                            !is_equal(checker, pair, values->scratch.items));
     return true;
 }
 
@@ -369,12 +359,14 @@ bool grout_values__end(grout_checker *checker) {
     if (!grout_values__compare(checker)) {
         return false;
     }
-    for (size_t i = 0; i < values->compared.count; i++) {
-        const grout_compared_pair *compared = &values->compared.items[i];
-        grout_record *record = grout_findings__find(&checker->memory.findings, &compared->key);
+    for (size_t i = 0; i < values->questions.all.count; i++) {
+        const grout_question *question = &values->questions.all.items[i];
+        grout_record *record = question->is_compared
+                                   ? grout_findings__find(&checker->memory.findings, &question->key)
+                                   : NULL;
         if (record) { /* else the run has not met the two, and another schedule may */
             record->is_compared = true;
-            record->is_different = compared->is_different;
+            record->is_different = question->is_different;
         }
     }
     return true;

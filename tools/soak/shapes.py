@@ -491,10 +491,22 @@ def unlisted_races(n):
                   ["%g = axis_index g", *(f"store %y[{i}], %g" for i in range(n))])
 
 
-@shape(1 << 9, codes=CODE_1, without=SEARCHES, ratio=SQUARE)
+@shape(1 << 16, codes=CODE_1, without=SEARCHES)
 def races_of_all(n):
     """writes of two threads to one element, each of which races with each of the other one's"""
     return kernel(OUT + " threads(wg = 2)", ["%g = axis_index wg", *["store %y[0], %g"] * n])
+
+
+@shape(1 << 16, without=SEARCHES)
+def equal_races_of_all(n):
+    """writes of the same by two threads to one element"""
+    return kernel(OUT + " threads(wg = 2)", ["store %y[0], 1"] * n)
+
+
+@shape(1 << 16, words=dict.fromkeys(REPORTS, ("--max-findings", "100000000")), without=SEARCHES)
+def equal_races(n):
+    """writes of the same by two CTAs, each pair to an element of its own, all listed"""
+    return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", [f"store %y[{i}], {i}" for i in range(n)])
 
 
 @shape(1 << 16, codes=CODE_1, without=SEARCHES)

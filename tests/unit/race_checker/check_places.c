@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 400, QUESTIONS = 400 };
+enum { ITEMS = 400, QUESTIONS = 400, LABELS = 50 };
 
 static uint32_t draw(uint64_t *state, uint32_t below) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -45,19 +45,39 @@ static void ask(grout_places *places, const grout_place_of_rect *all, uint32_t c
     ck_assert_uint_eq(at, places->met.count);
 }
 
+/* Those of these labels are all found, the newest first; whatever else is found shares bytes, too.
+ */
+static void ask_labelled(grout_places *places, const grout_place_of_rect *all, uint32_t count,
+                         const grout_place_of_rect *place) {
+    const uint32_t labels[] = {3, count % LABELS, LABELS};
+    size_t at = 0;
+    ck_assert(grout_places__find_labelled(places, place, labels, 3));
+    for (uint32_t i = count; i > 0; i--) {
+        const bool is_met = at < places->met.count && places->met.items[at] == i - 1;
+        const uint32_t label = (i - 1) % LABELS;
+        ck_assert(is_met ? share_bytes(&all[i - 1], place)
+                         : !share_bytes(&all[i - 1], place) ||
+                               (label != labels[0] && label != labels[1]));
+        at += is_met ? 1 : 0;
+    }
+    ck_assert_uint_eq(at, places->met.count);
+}
+
 START_TEST(what_shares_bytes_is_found) {
     static grout_place_of_rect all[ITEMS];
     grout_places places = {0};
     uint64_t state = 7;
     for (uint32_t i = 0; i < ITEMS; i++) {
         all[i] = draw_place(&state, _i);
-        ck_assert(grout_places__add(&places, &all[i]));
+        ck_assert(grout_places__add(&places, &all[i], i % LABELS));
         const grout_place_of_rect place = draw_place(&state, _i);
         ask(&places, all, i + 1, &place);
+        ask_labelled(&places, all, i + 1, &place);
     }
     for (uint32_t i = 0; i < QUESTIONS; i++) {
         const grout_place_of_rect place = draw_place(&state, _i);
         ask(&places, all, ITEMS, &place);
+        ask_labelled(&places, all, ITEMS, &place);
     }
     grout_places__deinit(&places);
 }
@@ -68,7 +88,7 @@ START_TEST(many_elements_of_a_row_are_told_apart) {
     grout_places places = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
         const grout_place_of_rect place = {0, 1, {3, 4, 4 * i, 4 * i + 4}};
-        ck_assert(grout_places__add(&places, &place));
+        ck_assert(grout_places__add(&places, &place, 7));
     }
     for (uint32_t i = 0; i < COUNT; i++) {
         const grout_place_of_rect place = {0, 1, {3, 4, 4 * i + 1, 4 * i + 2}};
@@ -80,11 +100,33 @@ START_TEST(many_elements_of_a_row_are_told_apart) {
 }
 END_TEST
 
+/* A label is found among many others in one place, and nothing else is looked at. */
+START_TEST(labels_of_one_place_are_told_apart) {
+    enum { COUNT = 100000 };
+    const grout_place_of_rect place = {0, 1, {3, 4, 0, 4}};
+    grout_places places = {0};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        ck_assert(grout_places__add(&places, &place, i));
+    }
+    for (uint32_t i = 1; i < COUNT; i++) {
+        const uint32_t labels[] = {i - 1, i};
+        ck_assert(grout_places__find_labelled(&places, &place, labels, 2));
+        ck_assert_uint_eq(places.met.count, 2);
+        ck_assert_uint_eq(places.met.items[0], i);
+        ck_assert_uint_eq(places.met.items[1], i - 1);
+    }
+    ck_assert(grout_places__find_labelled(&places, &place, NULL, 0));
+    ck_assert_uint_eq(places.met.count, 0);
+    grout_places__deinit(&places);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("places");
     TCase *tcase = tcase_create("places");
     tcase_add_loop_test(tcase, what_shares_bytes_is_found, 0, 3);
     tcase_add_test(tcase, many_elements_of_a_row_are_told_apart);
+    tcase_add_test(tcase, labels_of_one_place_are_told_apart);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
