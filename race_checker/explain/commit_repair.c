@@ -34,7 +34,7 @@ static grout_spot find_after(const grout_wording *wording, const grout_origin *a
         next ? grout_module_get_loc(module, grout_module_get_op(module, next)->loc) : NULL;
     if (own->kind == GROUT_LOC_TEXT ||
         (other && other->file == own->file && other->parent == own->parent)) {
-        return grout_statement__get_after(module, statement);
+        return grout_statement__get_after(&wording->shared->lines, statement);
     }
     return (grout_spot){grout_wording__get_place(wording, access), true};
 }
@@ -183,7 +183,7 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out) {
         add_owners(wording, commit, &spot, out);
     } else {
         commit = name_commit(wording, &copy->origin);
-        spot = grout_statement__get_before(wording->module, copy->origin.op);
+        spot = grout_statement__get_before(&wording->shared->lines, copy->origin.op);
         add_before_copy(wording, commit, out);
     }
     grout_wording__set_edit(wording, &spot, commit);

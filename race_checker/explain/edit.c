@@ -22,14 +22,14 @@ void grout_wording__set_edit(grout_wording *wording, const grout_spot *spot, con
 
 void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block,
                                     const char *lines) {
-    grout_spot spot = grout_block__get_end(wording->module, block);
+    grout_spot spot = grout_block__get_end(&wording->shared->lines, block);
     grout_wording__set_edit(wording, &spot, lines);
 }
 
 void grout_wording__set_edit_before(grout_wording *wording, const grout_origin *origin,
                                     const char *lines) {
     grout_op_id statement = grout_statement__find(wording->module, origin->op);
-    grout_spot spot = grout_statement__get_before(wording->module, statement);
+    grout_spot spot = grout_statement__get_before(&wording->shared->lines, statement);
     if (grout_wording__is_alone(wording, origin)) {
         grout_wording__set_edit(wording, &spot, lines);
     }

@@ -346,13 +346,20 @@ static void count_findings(grout_explained *explained, const grout_checker *chec
     GROUT_ASSERT(explained->error_count + explained->warning_count == count);
 }
 
+static void deinit_shared(grout_shared *shared) {
+    grout_lookup__deinit(&shared->waits.lookup);
+    grout_counters__deinit(&shared->counters);
+    grout_line_table__deinit(&shared->lines);
+}
+
 grout_explained *grout_explained__new(const grout_checker *checker) {
     grout_explained *explained = grout__new(checker->allocator, 1, sizeof *explained);
-    grout_wait_counts waits = {.is_made = false};
+    grout_shared shared = {
+        .lines = {.module = checker->info.module, .by_op = {.allocator = checker->allocator}}};
     const grout_wording base = {.checker = checker,
                                 .module = checker->info.module,
                                 .strings = explained ? &explained->strings : NULL,
-                                .waits = &waits};
+                                .shared = &shared};
     uint32_t count = 0;
     uint32_t *shown = grout_findings__list(&checker->memory.findings, &count);
     grout_listed *list = explained && shown ? grout_causes__arrange(&base, shown, count) : NULL;
@@ -380,10 +387,10 @@ grout_explained *grout_explained__new(const grout_checker *checker) {
         explained->records[i] = list[i].record;
         word_finding(&wording);
         wording.finding->cause = list[i].cause == i ? NULL : &explained->findings[list[i].cause];
-        done = !explained->strings.has_failed;
+        done = !explained->strings.has_failed && !shared.lines.has_failed;
     }
     grout__free(list);
-    grout_lookup__deinit(&waits.lookup);
+    deinit_shared(&shared);
     if (!done) {
         grout_explained__free(explained);
         return NULL;

@@ -16,24 +16,37 @@ static bool has_barriers(const grout_wording *wording, bool is_explicit) {
     return false;
 }
 
-static bool has_op(const grout_wording *wording, grout_opcode opcode) {
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        if ((grout_opcode)grout_module_get_op(wording->module, i)->opcode == opcode &&
+/* Looks at all ops of the kernel. Of the two fences, which are one but for the name, no column
+ * tells which is which. */
+static void find_face(const grout_wording *wording, grout_face *face) {
+    bool has_fence = false, has_commit = false;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && !has_fence; i++) {
+        const grout_opcode opcode = (grout_opcode)grout_module_get_op(wording->module, i)->opcode;
+        if ((opcode == GROUT_OP_FENCE_ASYNC_SHARED || opcode == GROUT_OP_COMMIT_SMEM) &&
             grout_op__is_in_kernel(wording->module, i, wording->checker->info.kernel)) {
-            return true;
+            has_fence = opcode == GROUT_OP_FENCE_ASYNC_SHARED;
+            has_commit = true;
         }
     }
-    return false;
+    face->is_explicit = has_barriers(wording, true) && !has_barriers(wording, false);
+    face->takes_fence = has_fence || (face->is_explicit && !has_commit);
+    face->is_known = true;
+}
+
+static const grout_face *get_face(const grout_wording *wording) {
+    grout_face *face = &wording->shared->face;
+    if (!face->is_known) {
+        find_face(wording, face);
+    }
+    return face;
 }
 
 bool grout_wording__is_explicit(const grout_wording *wording) {
-    return has_barriers(wording, true) && !has_barriers(wording, false);
+    return get_face(wording)->is_explicit;
 }
 
-/* The two ops are one but for the name, so no column tells them apart. */
 bool grout_wording__takes_fence(const grout_wording *wording) {
-    return has_op(wording, GROUT_OP_FENCE_ASYNC_SHARED) ||
-           (grout_wording__is_explicit(wording) && !has_op(wording, GROUT_OP_COMMIT_SMEM));
+    return get_face(wording)->takes_fence;
 }
 
 const char *grout_wording__get_smem_commit(const grout_wording *wording) {

@@ -85,15 +85,6 @@ static void mark_too_early(const grout_checker *checker, const grout_record *cau
 
 /* ---- what chance makes of it ---- */
 
-static bool has_side_of(const grout_record *record, grout_op_id op) {
-    for (uint32_t i = 0; i < record->facts.side_count; i++) {
-        if (record->facts.sides[i].origin.op == op) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the op of a finding has the object among its operands. */
 static bool names(const grout_checker *checker, const grout_record *record,
                   grout_object_id object) {
@@ -138,27 +129,88 @@ static bool is_arrival_of_gone(const grout_checker *checker, const grout_record 
                      names(checker, cause, checker->info.element_objects[record->facts.element]);
 }
 
-/* Whether a finding of the code follows from another one at all. */
-static bool may_follow(grout_diag_code code) {
-    return code == GROUT_DIAG_UNINITIALISED_READ || code == GROUT_DIAG_SMEM_RACE ||
-           code == GROUT_DIAG_MMA_OPERAND_REUSE || code == GROUT_DIAG_CLUSTER_SMEM_REUSE ||
-           code == GROUT_DIAG_CLUSTER_EXIT || code == GROUT_DIAG_BARRIER_PARTIAL ||
-           code == GROUT_DIAG_BARRIER_UNOBSERVED || code == GROUT_DIAG_BARRIER_TX_MISMATCH;
+/* ---- causes ---- */
+
+/* What is no use of a value follows from these findings alone, while they are not withheld. */
+typedef struct causes {
+    uint32_t *late;  /* by op: findings about late bytes that it brings; NULL: there are none */
+    uint32_t *exits; /* indices of those of cluster-exit */
+    uint32_t exit_count;
+} causes;
+
+static void deinit_causes(causes *it) {
+    grout__free(it->late);
+    grout__free(it->exits);
 }
 
-static bool is_effect(const grout_checker *checker, const grout_record *record,
-                      const grout_record *cause) {
+static bool is_late_cause(const grout_record *record) {
+    return is_late(record) && !record->is_replaced;
+}
+
+static bool has_late(const grout_findings *findings) {
+    bool has = false;
+    for (uint32_t i = 0; i < findings->count && !has; i++) {
+        has = is_late_cause(&findings->records[i]);
+    }
+    return has;
+}
+
+/* False without memory; deinit them all the same. */
+static bool find_causes(const grout_checker *checker, causes *it) {
+    const grout_findings *findings = &checker->memory.findings;
+    const uint32_t op_count = grout_module_get_op_count(checker->info.module);
+    const bool wants_late = has_late(findings);
+    it->late = wants_late ? grout__new(checker->allocator, op_count, sizeof *it->late) : NULL;
+    it->exits = grout__new(checker->allocator, findings->count, sizeof *it->exits);
+    if (it->exits == NULL || (wants_late && it->late == NULL)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const grout_record *record = &findings->records[i];
+        if (is_late_cause(record)) {
+            it->late[record->facts.sides[0].origin.op]++;
+        } else if (record->code == GROUT_DIAG_CLUSTER_EXIT) {
+            it->exits[it->exit_count++] = i;
+        }
+    }
+    return true;
+}
+
+/* Whether late bytes come by an op of the finding. */
+static bool has_late_side(const causes *it, const grout_record *record) {
+    bool has = false;
+    for (uint32_t i = 0; it->late != NULL && i < record->facts.side_count; i++) {
+        has = has || it->late[record->facts.sides[i].origin.op] > 0;
+    }
+    return has;
+}
+
+typedef bool follows(const grout_checker *checker, const grout_record *record,
+                     const grout_record *cause);
+
+static bool has_exit(const grout_checker *checker, const causes *it, const grout_record *record,
+                     follows *is_effect) {
+    bool has = false;
+    for (uint32_t i = 0; i < it->exit_count && !has; i++) {
+        const grout_record *cause = &checker->memory.findings.records[it->exits[i]];
+        has = cause != record && !cause->is_replaced && is_effect(checker, record, cause);
+    }
+    return has;
+}
+
+/* Whether a finding that is no use of a value has a cause among the others. */
+static bool has_cause(const grout_checker *checker, const causes *it, const grout_record *record) {
     switch ((unsigned)record->code) {
     case GROUT_DIAG_SMEM_RACE:
     case GROUT_DIAG_MMA_OPERAND_REUSE:
     case GROUT_DIAG_CLUSTER_SMEM_REUSE:
     case GROUT_DIAG_CLUSTER_EXIT:
-        return is_late(cause) && has_side_of(record, cause->facts.sides[0].origin.op);
+        return has_late_side(it, record);
     case GROUT_DIAG_BARRIER_PARTIAL:
     case GROUT_DIAG_BARRIER_UNOBSERVED:
-        return is_arrival_of_gone(checker, record, cause);
+        return has_exit(checker, it, record, is_arrival_of_gone);
     case GROUT_DIAG_BARRIER_TX_MISMATCH:
-        return is_bytes_of_gone(checker, record, cause);
+        return has_exit(checker, it, record, is_bytes_of_gone);
     default:
         return false;
     }
@@ -201,22 +253,12 @@ static bool follow(const grout_checker *checker, explained_reads *it) {
     return !it->is_any || grout_feeds__follow(&it->feeds);
 }
 
-/* Whether a finding that is no use of a value has a cause among the others. */
-static bool has_cause(const grout_checker *checker, const grout_record *record) {
-    const grout_findings *findings = &checker->memory.findings;
-    bool is_found = false;
-    for (uint32_t i = 0; i < findings->count && !is_found; i++) {
-        const grout_record *cause = &findings->records[i];
-        is_found = cause != record && !cause->is_replaced && is_effect(checker, record, cause);
-    }
-    return is_found;
-}
-
 /* False without memory. */
-static bool is_explained(const grout_checker *checker, const grout_record *record,
-                         explained_reads *reads, bool *is_explained_out) {
+static bool is_explained(const grout_checker *checker, const causes *all,
+                         const grout_record *record, explained_reads *reads,
+                         bool *is_explained_out) {
     if (record->code != GROUT_DIAG_UNINITIALISED_READ) {
-        *is_explained_out = may_follow(record->code) && has_cause(checker, record);
+        *is_explained_out = has_cause(checker, all, record);
         return true;
     }
     if (!follow(checker, reads)) {
@@ -227,17 +269,18 @@ static bool is_explained(const grout_checker *checker, const grout_record *recor
     return true;
 }
 
-static bool withhold_all(grout_checker *checker, explained_reads *reads) {
+static bool withhold_all(grout_checker *checker, const causes *all, explained_reads *reads) {
     for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
         grout_record *record = &checker->memory.findings.records[i];
         bool is_withheld = false;
         if (record->is_replaced) {
             continue;
         }
-        if (!is_explained(checker, record, reads, &is_withheld)) {
+        if (!is_explained(checker, all, record, reads, &is_withheld)) {
             return false;
         }
-        if (is_withheld && (is_race(record) || is_late(record))) {
+        GROUT_ASSERT(!is_withheld || !is_late(record)); /* so that causes.late stays right */
+        if (is_withheld && is_race(record)) {
             forget(reads);
         }
         record->is_replaced = is_withheld;
@@ -248,7 +291,9 @@ static bool withhold_all(grout_checker *checker, explained_reads *reads) {
 
 bool grout_checker__withhold_follow_ons(grout_checker *checker) {
     explained_reads reads = {.is_known = false};
-    const bool is_done = withhold_all(checker, &reads);
+    causes all = {.exit_count = 0};
+    const bool is_done = find_causes(checker, &all) && withhold_all(checker, &all, &reads);
     forget(&reads);
+    deinit_causes(&all);
     return is_done || grout_checker__fail(checker);
 }

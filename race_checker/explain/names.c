@@ -388,9 +388,9 @@ static bool add_wait(grout_lookup *lookup, grout_object_id object, uint32_t thre
 
 static bool make_wait_counts(const grout_wording *wording) {
     const grout_checker *checker = wording->checker;
-    grout_lookup *lookup = &wording->waits->lookup;
+    grout_lookup *lookup = &wording->shared->waits.lookup;
     bool ok = true;
-    wording->waits->is_made = true;
+    wording->shared->waits.is_made = true;
     lookup->allocator = checker->allocator;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && ok; i++) {
         const grout_origin origin = {.op = i};
@@ -408,9 +408,9 @@ static bool make_wait_counts(const grout_wording *wording) {
 
 uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
                                     grout_op_id *op_out) {
-    const grout_lookup *lookup = &wording->waits->lookup;
+    const grout_lookup *lookup = &wording->shared->waits.lookup;
     const uint64_t key = get_wait_key(wording->checker->info.element_objects[element], thread);
-    if (!wording->waits->is_made && !make_wait_counts(wording)) {
+    if (!wording->shared->waits.is_made && !make_wait_counts(wording)) {
         wording->strings->has_failed = true;
     }
     const uint32_t count = grout_lookup__find(lookup, key + 1);
@@ -437,39 +437,4 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
         }
     }
     return NULL;
-}
-
-/* ---- counters ---- */
-
-/* Whether it is an atomic that could order more than it does: of a race, anything. */
-static bool is_weak_atomic(const grout_module *module, const grout_op *op, bool is_race) {
-    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row != GROUT_EFFECT_ROW_FETCH) {
-        return false;
-    }
-    const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
-    return order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
-           (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL);
-}
-
-grout_op_id grout_wording__find_counter(const grout_wording *wording) {
-    const grout_facts *facts = wording->facts;
-    if (facts->side_count != 2 || grout_wording__is_pallas(wording)) {
-        return 0;
-    }
-    const uint32_t one = grout_wording__get_line(wording, &facts->sides[0].origin);
-    const uint32_t other = grout_wording__get_line(wording, &facts->sides[1].origin);
-    const bool is_race = wording->record->code == GROUT_DIAG_GMEM_RACE;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        const grout_origin origin = {.op = i};
-        if (wording->checker->run.op_threads[i] == 0 ||
-            !is_weak_atomic(wording->module, grout_module_get_op(wording->module, i), is_race)) {
-            continue;
-        }
-        const uint32_t line = grout_wording__get_line(wording, &origin);
-        if (line >= (one < other ? one : other) &&
-            (!is_race || line <= (one < other ? other : one))) {
-            return i;
-        }
-    }
-    return 0;
 }

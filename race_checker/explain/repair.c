@@ -238,7 +238,7 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     }
     if (can_insert_wait(wording) && add_constant_wait(wording, &copy->origin, &wait)) {
         grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-        grout_spot spot = grout_statement__get_before(wording->module, statement);
+        grout_spot spot = grout_statement__get_before(&wording->shared->lines, statement);
         line = spot.place.file ? spot.place.line : line;
         grout_sentence__add(out, GROUT_SENTENCE_INSERT_HELP,
                             &(grout_words){.op = wait.data,
@@ -343,7 +343,7 @@ static void repair_group(grout_wording *wording, grout_text *out) {
                      wording->record->code == GROUT_DIAG_TENSORMAP_IN_FLIGHT;
     uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_before(wording->module, statement);
+    grout_spot spot = grout_statement__get_before(&wording->shared->lines, statement);
     if (!grout_origin__is_same_actor(&access->origin, &copy->origin)) {
         grout_sentence__add(
             out, GROUT_SENTENCE_GROUP_OTHERS_HELP,
@@ -481,15 +481,16 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
     }
     op = op ? op : sides[0].origin.op; /* several at one place: what a pipeline copies */
     op = grout_statement__find(wording->module, op);
-    grout_spot spot = grout_statement__get_before(wording->module, op);
+    grout_spot spot = grout_statement__get_before(&wording->shared->lines, op);
     const char *wait = spell_wgmma_wait(wording, cover->allowed);
     add_wgmma_wait(wording, op, wait, out);
     grout_wording__set_edit(wording, &spot, wait);
 }
 
 /* The last line of the block that owns the object: before its yield, or its closing brace. */
-static grout_spot get_last_spot(const grout_module *module, grout_object_id object,
+static grout_spot get_last_spot(const grout_wording *wording, grout_object_id object,
                                 grout_block_id body) {
+    const grout_module *module = wording->module;
     grout_op_id op =
         grout_module_get_value(module, grout_module_get_object(module, object)->value)->op;
     const grout_op *owner = grout_module_get_op(module, op);
@@ -497,16 +498,16 @@ static grout_spot get_last_spot(const grout_module *module, grout_object_id obje
     grout_op_id last = grout_module_get_block(module, block)->last;
     grout_opcode opcode = (grout_opcode)grout_module_get_op(module, last)->opcode;
     if (last && grout_op_get_info(opcode)->shape == GROUT_SHAPE_END) {
-        return grout_statement__get_before(module, last);
+        return grout_statement__get_before(&wording->shared->lines, last);
     }
-    return grout_block__get_end(module, block);
+    return grout_block__get_end(&wording->shared->lines, block);
 }
 
 static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_kernel *kernel =
         grout_module_get_kernel(wording->module, wording->checker->info.kernel);
-    grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
+    grout_spot spot = get_last_spot(wording, facts->fault.object, kernel->body);
     const char *wait = spell_wgmma_wait(wording, 0);
     grout_sentence__add(
         out, GROUT_SENTENCE_EXIT_WGMMA_HELP,
@@ -549,7 +550,7 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     }
     grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
     if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
-        grout_spot spot = grout_block__get_end(wording->module, kernel->body);
+        grout_spot spot = grout_block__get_end(&wording->shared->lines, kernel->body);
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, true));
     }
 }
@@ -583,7 +584,7 @@ static void repair_grids(grout_wording *wording, grout_text *out) {
                                        .line = grout_wording__get_line(wording, later),
                                        .by = grout_wording__name_by(wording, later)});
     grout_op_id statement = grout_statement__find(wording->module, later->op);
-    grout_spot spot = grout_statement__get_before(wording->module, statement);
+    grout_spot spot = grout_statement__get_before(&wording->shared->lines, statement);
     grout_wording__set_edit(wording, &spot, wait);
 }
 

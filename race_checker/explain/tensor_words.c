@@ -187,7 +187,7 @@ static void repair_race(const grout_wording *wording, grout_text *out) {
 /* The thread of the access waits for it right after it: that never does harm. */
 static void add_wait(grout_wording *wording, const grout_side *access) {
     const grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    const grout_spot spot = grout_statement__get_after(wording->module, statement);
+    const grout_spot spot = grout_statement__get_after(&wording->shared->lines, statement);
     const grout_opcode wait = access->is_write ? GROUT_OP_COMMIT_TMEM : GROUT_OP_WAIT_LOAD_TMEM;
     grout_wording__set_edit(wording, &spot, grout_op_get_info(wait)->text);
 }

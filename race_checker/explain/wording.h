@@ -6,6 +6,7 @@
 #ifndef GROUT_RACE_CHECKER_WORDING_H
 #define GROUT_RACE_CHECKER_WORDING_H
 
+#include "array.h"
 #include "checker.h"
 #include "kept_strings.h"
 #include "lookup.h"
@@ -16,12 +17,42 @@
 
 enum { GROUT_REPORT_NOTES_MAX = 64 };
 
-/* How often each thread has waited on each barrier: for all findings of a report, made when the
- * first of them asks. */
+/* How often each thread has waited on each barrier. */
 typedef struct grout_wait_counts {
     grout_lookup lookup;
     bool is_made;
 } grout_wait_counts;
+
+/* An atomic with a result that could order more than it does. */
+typedef struct grout_counter {
+    uint32_t line;
+    grout_op_id op;
+} grout_counter;
+
+enum { GROUT_COUNTER_KINDS = 2 }; /* of a race; of anything else */
+
+/* Those that have run, by line. */
+typedef struct grout_counters {
+    GROUT_ARRAY(grout_counter) all;
+    /* by kind: of those of the kind the first op of each half, of each quarter and so on: of item i
+     * at i + count, of items 2 k and 2 k + 1 at k. UINT32_MAX: none is of the kind */
+    grout_op_id *first[GROUT_COUNTER_KINDS];
+    bool is_made;
+} grout_counters;
+
+/* The face that a kernel is written in. */
+typedef struct grout_face {
+    bool is_explicit, takes_fence;
+    bool is_known;
+} grout_face;
+
+/* What the findings of a report ask about their kernel, each made when the first of them asks. */
+typedef struct grout_shared {
+    grout_wait_counts waits;
+    grout_counters counters;
+    grout_face face;
+    grout_line_table lines;
+} grout_shared;
 
 /* One finding in the making. Its strings are the report's. */
 typedef struct grout_wording {
@@ -33,7 +64,7 @@ typedef struct grout_wording {
     grout_strings *strings;
     grout_finding *finding;
     grout_diag *diag;
-    grout_wait_counts *waits;
+    grout_shared *shared;
 } grout_wording;
 
 /* Takes the text over: a string that lives as long as the report. "" without memory. */
@@ -135,10 +166,13 @@ uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t eleme
 /* The side of a race that polls what the other one writes, both without atomics; NULL: none. */
 const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record);
 
+/* ---- counters.c ---- */
+
 /* An atomic with a result that is relaxed, or does not both release and acquire, by which the
  * threads of a race, or of an edge without memory, may know of each other: it stands after the one
  * access in the kernel. 0: there is none. */
 grout_op_id grout_wording__find_counter(const grout_wording *wording);
+void grout_counters__deinit(grout_counters *counters);
 
 /* ---- bytes_words.c ---- */
 

@@ -136,61 +136,92 @@ static grout_place get_start(const grout_module *module, grout_op_id statement) 
     return start;
 }
 
-/* The last line on which an op of the block up to this one stands, or a brace of its. */
-static uint32_t get_last_line(const grout_module *module, grout_block_id block, grout_op_id last) {
-    uint32_t line = get_line(module, grout_module_get_block(module, block)->loc);
-    for (grout_op_id i = grout_module_get_block(module, block)->first; i && last;
-         i = grout_module_get_op(module, i)->next) {
-        const grout_op *op = grout_module_get_op(module, i);
-        uint32_t own = get_line(module, op->loc);
-        if (op->block_count > 0) {
-            grout_block_id inner = op->first_block + op->block_count - 1;
-            own = get_line(module, grout_module_get_block(module, inner)->end_loc);
-        }
-        line = line < own ? own : line;
-        if (i == last) {
-            break;
-        }
-    }
-    return line;
+/* ---- the lines of a block ---- */
+
+void grout_line_table__deinit(grout_line_table *table) {
+    grout_lookup__deinit(&table->by_op);
+    grout__free(table->all.items);
 }
 
-/* The last op before those of the statement; 0: there is none. */
-static grout_op_id find_previous(const grout_module *module, grout_op_id statement) {
-    grout_block_id block = grout_module_get_op(module, statement)->parent;
-    grout_op_id previous = 0;
-    for (grout_op_id i = grout_module_get_block(module, block)->first; i && i != statement;
-         i = grout_module_get_op(module, i)->next) {
-        previous = is_nested(module, grout_module_get_op(module, i)) ? previous : i;
-    }
-    return previous;
+/* The last line of an op, or of its last brace. */
+static uint32_t get_end_line(const grout_module *module, const grout_op *op) {
+    const grout_loc_id end =
+        op->block_count > 0
+            ? grout_module_get_block(module, op->first_block + op->block_count - 1)->end_loc
+            : op->loc;
+    return get_line(module, end);
 }
 
-grout_spot grout_statement__get_before(const grout_module *module, grout_op_id statement) {
-    grout_spot spot = {get_start(module, statement), false};
-    grout_block_id block = grout_module_get_op(module, statement)->parent;
-    bool is_first =
-        spot.place.file &&
-        get_last_line(module, block, find_previous(module, statement)) < spot.place.line;
-    return is_first ? spot : NOWHERE;
-}
-
-grout_spot grout_block__get_end(const grout_module *module, grout_block_id block) {
+/* Looks at all ops of a block. False without memory. */
+static bool add_block(grout_line_table *table, grout_block_id block) {
+    const grout_module *module = table->module;
     const grout_block *it = grout_module_get_block(module, block);
-    grout_spot spot = {grout_module_get_place(module, it->end_loc), false};
-    bool is_first = spot.place.file && get_last_line(module, block, it->last) < spot.place.line;
+    grout_block_line line = {.last = get_line(module, it->loc)};
+    for (grout_op_id i = it->first; i != 0; i = grout_module_get_op(module, i)->next) {
+        const grout_op *op = grout_module_get_op(module, i);
+        const uint32_t own = get_end_line(module, op);
+        uint32_t *number = GROUT_ARRAY_RESERVE(&table->all, table->by_op.allocator, 1)
+                               ? grout_lookup__at(&table->by_op, i)
+                               : NULL;
+        if (number == NULL) {
+            return false;
+        }
+        line.last = line.last < own ? own : line.last;
+        table->all.items[table->all.count++] = line;
+        *number = (uint32_t)table->all.count;
+        line.previous = is_nested(module, op) ? line.previous : i;
+    }
+    return true;
+}
+
+/* The line of an op of a block; NULL without memory. */
+static const grout_block_line *find_line(grout_line_table *table, grout_op_id op) {
+    uint32_t number = grout_lookup__find(&table->by_op, op);
+    if (number == 0 && !table->has_failed) {
+        table->has_failed = !add_block(table, grout_module_get_op(table->module, op)->parent);
+        number = grout_lookup__find(&table->by_op, op);
+    }
+    return number == 0 ? NULL : &table->all.items[number - 1];
+}
+
+/* The last line on which an op of the block up to this one stands, or a brace of its; without
+ * memory the last line that there can be. */
+static uint32_t get_last_line(grout_line_table *table, grout_block_id block, grout_op_id last) {
+    if (last == 0) {
+        return get_line(table->module, grout_module_get_block(table->module, block)->loc);
+    }
+    const grout_block_line *line = find_line(table, last);
+    return line == NULL ? UINT32_MAX : line->last;
+}
+
+grout_spot grout_statement__get_before(grout_line_table *table, grout_op_id statement) {
+    const grout_module *module = table->module;
+    const grout_spot spot = {get_start(module, statement), false};
+    const grout_block_line *line = spot.place.file ? find_line(table, statement) : NULL;
+    const grout_block_id block = grout_module_get_op(module, statement)->parent;
+    const bool is_first =
+        line != NULL && get_last_line(table, block, line->previous) < spot.place.line;
     return is_first ? spot : NOWHERE;
 }
 
-grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement) {
+grout_spot grout_block__get_end(grout_line_table *table, grout_block_id block) {
+    const grout_block *it = grout_module_get_block(table->module, block);
+    const grout_spot spot = {grout_module_get_place(table->module, it->end_loc), false};
+    const bool is_first =
+        spot.place.file && get_last_line(table, block, it->last) < spot.place.line;
+    return is_first ? spot : NOWHERE;
+}
+
+grout_spot grout_statement__get_after(grout_line_table *table, grout_op_id statement) {
+    const grout_module *module = table->module;
     const grout_op *op = grout_module_get_op(module, statement);
     grout_spot spot = NOWHERE;
     if (op->block_count > 0 ||
         grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END) {
         return spot;
     }
-    spot = op->next ? grout_statement__get_before(module, grout_statement__find(module, op->next))
-                    : grout_block__get_end(module, op->parent);
+    spot = op->next ? grout_statement__get_before(table, grout_statement__find(module, op->next))
+                    : grout_block__get_end(table, op->parent);
     if (spot.place.file && spot.place.line == get_line(module, op->loc) + 1) {
         spot.place = grout_module_get_place(module, op->loc);
         spot.is_after = true;
@@ -206,15 +237,6 @@ static uint32_t get_depth(const grout_module *module, grout_op_id op) {
         depth++;
     }
     return depth;
-}
-
-static bool is_before(const grout_module *module, grout_op_id first, grout_op_id second) {
-    for (grout_op_id op = first; op; op = grout_module_get_op(module, op)->next) {
-        if (op == second) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* One of the two, climbing: the op it has come to, and the block of it that it came from. */
@@ -266,7 +288,7 @@ grout_reach_fact grout_op__find_reach(const grout_module *module, grout_op_id st
     }
     if (here.op == there.op) {
         fact.kind = judge_blocks(module, &here, &there);
-    } else if (!is_before(module, here.op, there.op)) {
+    } else if (here.op > there.op) { /* ops come into a block one after the other */
         fact.kind =
             grout_op__get_loop(module, there.op) ? GROUT_REACH_NEXT_ROUND : GROUT_REACH_PASSED;
     }

@@ -9,7 +9,27 @@
 #ifndef GROUT_RACE_CHECKER_STATEMENT_H
 #define GROUT_RACE_CHECKER_STATEMENT_H
 
+#include "array.h"
+#include "lookup.h"
+
 #include "grout-internal/ir.h"
+
+/* How far the ops of a block have come when one of them ends. */
+typedef struct grout_block_line {
+    grout_op_id previous; /* the statement before; 0: there is none */
+    uint32_t last; /* the last line on which an op up to this one stands, or a brace of its */
+} grout_block_line;
+
+/* The lines of those blocks that were asked about, so that many findings look at each block once.
+ * Zeroed but for module and by_op.allocator, it is empty. */
+typedef struct grout_line_table {
+    const grout_module *module;
+    grout_lookup by_op; /* the line, plus 1 */
+    GROUT_ARRAY(grout_block_line) all;
+    bool has_failed; /* there was no memory: spots are missing */
+} grout_line_table;
+
+void grout_line_table__deinit(grout_line_table *table);
 
 /* A line to insert at. */
 typedef struct grout_spot {
@@ -20,12 +40,12 @@ typedef struct grout_spot {
 /* The op that begins the statement: an op that stands in another's operands belongs to that. */
 grout_op_id grout_statement__find(const grout_module *module, grout_op_id op);
 /* The spot before a statement; none if something else stands on its line before it. */
-grout_spot grout_statement__get_before(const grout_module *module, grout_op_id statement);
+grout_spot grout_statement__get_before(grout_line_table *table, grout_op_id statement);
 /* The spot after it; none if nothing can stand there: it owns a block, or ends a
  * block. */
-grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement);
+grout_spot grout_statement__get_after(grout_line_table *table, grout_op_id statement);
 /* The spot before the closing brace of a block. */
-grout_spot grout_block__get_end(const grout_module *module, grout_block_id block);
+grout_spot grout_block__get_end(grout_line_table *table, grout_block_id block);
 /* The op around it; 0: none. */
 grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op);
 /* The object that an operand of the op names; 0: it has no such operand, or that names none. */

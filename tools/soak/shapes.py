@@ -45,6 +45,7 @@ def kernel(head, lines, name="k"):
 OUT = "%y: inout gmem i32[64])"
 REPORTS = ("check", "json", "sarif", "github", "html", "verbose", "explore", "advice", "minimise")
 CODE_1 = dict.fromkeys(REPORTS, 1)
+ALL_FINDINGS = dict.fromkeys(REPORTS, ("--max-findings", "100000000"))
 OF_ONE_KERNEL = ("run", "host", "manifest")
 # What is searched for by the clock: --budget ends it, not the size of the file.
 SEARCHES = ("fix", "minimise", "explore", "advice")
@@ -477,7 +478,7 @@ def wgmmas(n):
                    "store %c, (load %acc)"])
 
 
-@shape(1 << 16, codes=CODE_1, words=dict.fromkeys(REPORTS, ("--max-findings", "100000000")), without=SEARCHES)
+@shape(1 << 16, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
 def races(n):
     """races, all listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)",
@@ -503,10 +504,45 @@ def equal_races_of_all(n):
     return kernel(OUT + " threads(wg = 2)", ["store %y[0], 1"] * n)
 
 
-@shape(1 << 16, words=dict.fromkeys(REPORTS, ("--max-findings", "100000000")), without=SEARCHES)
+@shape(1 << 16, words=ALL_FINDINGS, without=SEARCHES)
 def equal_races(n):
     """writes of the same by two CTAs, each pair to an element of its own, all listed"""
     return kernel(f"%y: inout gmem i32[{n}]) grid(g = 2)", [f"store %y[{i}], {i}" for i in range(n)])
+
+
+@shape(1 << 16, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def smem_races(n):
+    """races in SMEM, all listed"""
+    return kernel(OUT + " threads(wg = 2)",
+                  [f"scratch %s : smem i32[{min(n, 1 << 15)}]", "%g = axis_index wg",
+                   *(f"store %s[{i % (1 << 15)}], %g" for i in range(n))])
+
+
+@shape(1 << 15, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def missing_commits(n):
+    """stores to SMEM that no commit publishes to the copy after them, all listed"""
+    lines = ["scratch %s : smem i32[4]"]
+    for i in range(n):
+        lines += ["store %s, (broadcast 1 : i32[4])", f"copy_smem_to_gmem %s, %y[ds({4 * i}, 4)]",
+                  "wait_smem_to_gmem 0"]
+    return kernel(f"%y: inout gmem i32[{4 * n}])", lines)
+
+
+@shape(1 << 15, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def missing_waits(n):
+    """loads of SMEM before the wait for the copy to it, all listed"""
+    return kernel("%x: in gmem i32[64], %y: inout gmem i32[64])",
+                  ["scratch %s : smem i32[64]", "scratch %b : barrier[1]",
+                   *["copy_gmem_to_smem %x, %s, %b[0]", "store %y[0], (load %s[0])", "barrier_wait %b[0]"] * n])
+
+
+@shape(1 << 15, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def reused_sources(n):
+    """stores to SMEM from which a copy in flight reads, all listed"""
+    lines = ["scratch %s : smem i32[4]"]
+    for i in range(n):
+        lines += ["store %s, (broadcast 1 : i32[4])", "commit_smem", f"copy_smem_to_gmem %s, %y[ds({4 * i}, 4)]"]
+    return kernel(f"%y: inout gmem i32[{4 * n}])", [*lines, "wait_smem_to_gmem 0"])
 
 
 @shape(1 << 16, codes=CODE_1, without=SEARCHES)

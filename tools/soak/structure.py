@@ -61,7 +61,9 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "host launched-parameters", "check parameters-of-grids", "expect run-lines", "expect expected-races-of-a-loop",
          "check chained-products", "json swept-kernels", "check barriers", "run barriers", "emit barriers",
          "emit used-barriers", "check recasts-of-inferred-tiles", "check missing-quotients", "check unwritten-values",
-         "check bulk-groups", "run bulk-groups", "check unawaited-copies")
+         "check bulk-groups", "run bulk-groups", "check unawaited-copies", "check races-of-all",
+         "check equal-races-of-all", "check equal-races", "check smem-races", "check missing-commits",
+         "check missing-waits")
 SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers",
                 "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
                 "run ptx-copies-in-flight", "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")

@@ -1,0 +1,130 @@
+/*
+ * counters.c - atomics by which the threads of a race may know of each other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "wording.h"
+
+#include <stdlib.h>
+
+void grout_counters__deinit(grout_counters *counters) {
+    grout__free(counters->all.items);
+    for (uint32_t kind = 0; kind < GROUT_COUNTER_KINDS; kind++) {
+        grout__free(counters->first[kind]);
+    }
+}
+
+/* ---- all of them ---- */
+
+/* Whether it is an atomic that could order more than it does: of a race, anything. */
+static bool is_weak_atomic(const grout_module *module, const grout_op *op, bool is_race) {
+    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row != GROUT_EFFECT_ROW_FETCH) {
+        return false;
+    }
+    const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+    return order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
+           (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL);
+}
+
+static int compare_counters(const void *a, const void *b) {
+    const grout_counter *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->op > y->op) - (x->op < y->op);
+}
+
+/* What is weak of a race is weak of anything else. False without memory. */
+static bool add_counters(const grout_wording *wording, grout_counters *it) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_origin origin = {.op = i};
+        if (wording->checker->run.op_threads[i] == 0 ||
+            !is_weak_atomic(wording->module, grout_module_get_op(wording->module, i), false)) {
+            continue;
+        }
+        if (!GROUT_ARRAY_RESERVE(&it->all, wording->checker->allocator, 1)) {
+            return false;
+        }
+        it->all.items[it->all.count++] =
+            (grout_counter){grout_wording__get_line(wording, &origin), i};
+    }
+    if (it->all.count > 1) {
+        qsort(it->all.items, it->all.count, sizeof *it->all.items, compare_counters);
+    }
+    return true;
+}
+
+static grout_op_id get_smaller(grout_op_id a, grout_op_id b) {
+    return a < b ? a : b;
+}
+
+/* False without memory. */
+static bool find_first(const grout_wording *wording, grout_counters *it, bool is_race) {
+    const size_t count = it->all.count;
+    grout_op_id *first = grout__new(wording->checker->allocator, 2 * count + 1, sizeof *first);
+    it->first[is_race ? 0 : 1] = first;
+    for (size_t i = 0; first != NULL && i < count; i++) {
+        const grout_op *op = grout_module_get_op(wording->module, it->all.items[i].op);
+        first[count + i] =
+            is_weak_atomic(wording->module, op, is_race) ? it->all.items[i].op : UINT32_MAX;
+    }
+    for (size_t i = count; first != NULL && i-- > 1;) {
+        first[i] = get_smaller(first[2 * i], first[2 * i + 1]);
+    }
+    return first != NULL;
+}
+
+/* False without memory. */
+static bool make(const grout_wording *wording, grout_counters *it) {
+    it->is_made = it->is_made || (add_counters(wording, it) && find_first(wording, it, true) &&
+                                  find_first(wording, it, false));
+    return it->is_made;
+}
+
+/* ---- the first between two lines ---- */
+
+/* How many of them stand before a line. */
+static size_t count_before(const grout_counters *it, uint32_t line) {
+    size_t low = 0, high = it->all.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (it->all.items[middle].line < line) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The first op of those from one number up to another. */
+static grout_op_id find_between(const grout_counters *it, bool is_race, size_t from, size_t end) {
+    const grout_op_id *first = it->first[is_race ? 0 : 1];
+    grout_op_id found = UINT32_MAX;
+    for (from += it->all.count, end += it->all.count; from < end; from /= 2, end /= 2) {
+        if (from % 2 == 1) {
+            found = get_smaller(found, first[from++]);
+        }
+        if (end % 2 == 1) {
+            found = get_smaller(found, first[--end]);
+        }
+    }
+    return found == UINT32_MAX ? 0 : found;
+}
+
+grout_op_id grout_wording__find_counter(const grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    grout_counters *it = &wording->shared->counters;
+    if (facts->side_count != 2 || grout_wording__is_pallas(wording) ||
+        wording->strings->has_failed) {
+        return 0;
+    }
+    if (!make(wording, it)) {
+        wording->strings->has_failed = true;
+        return 0;
+    }
+    const uint32_t one = grout_wording__get_line(wording, &facts->sides[0].origin);
+    const uint32_t other = grout_wording__get_line(wording, &facts->sides[1].origin);
+    const bool is_race = wording->record->code == GROUT_DIAG_GMEM_RACE;
+    const size_t from = count_before(it, one < other ? one : other);
+    const size_t end = is_race ? count_before(it, (one < other ? other : one) + 1) : it->all.count;
+    return find_between(it, is_race, from, end);
+}
