@@ -16,16 +16,18 @@ static bool has_barriers(const grout_wording *wording, bool is_explicit) {
     return false;
 }
 
-/* Looks at all ops of the kernel. Of the two fences, which are one but for the name, no column
- * tells which is which. */
+/* Looks at all ops of the kernel. By name: the two fences are one but for that, so no column tells
+ * which is which. */
 static void find_face(const grout_wording *wording, grout_face *face) {
     bool has_fence = false, has_commit = false;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && !has_fence; i++) {
-        const grout_opcode opcode = (grout_opcode)grout_module_get_op(wording->module, i)->opcode;
-        if ((opcode == GROUT_OP_FENCE_ASYNC_SHARED || opcode == GROUT_OP_COMMIT_SMEM) &&
+        const grout_op *op = grout_module_get_op(wording->module, i);
+        const bool is_fence = op->opcode == GROUT_OP_FENCE_ASYNC_SHARED; /* by name: see above */
+        const bool is_commit = op->opcode == GROUT_OP_COMMIT_SMEM;
+        if ((is_fence || is_commit) &&
             grout_op__is_in_kernel(wording->module, i, wording->checker->info.kernel)) {
-            has_fence = opcode == GROUT_OP_FENCE_ASYNC_SHARED;
-            has_commit = true;
+            has_fence = is_fence;
+            has_commit = has_commit || is_commit;
         }
     }
     face->is_explicit = has_barriers(wording, true) && !has_barriers(wording, false);

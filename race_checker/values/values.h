@@ -9,8 +9,8 @@
  * The shadow forgets a write when another one comes after it in order. A third one, in no order
  * with either, is in conflict with both, and which of them it meets depends on the schedule. So
  * that no verdict does, it is compared with all that were kept: writes that race with it by a
- * finding that is judged (questions.h). Of those that left the same bytes in the same place one in
- * conflict is enough. It is plain data of one run: such a checker has no snapshots.
+ * finding that is judged (questions.h). One in conflict is enough where several left the same bytes
+ * in the same place. It is plain data of one run: such a checker has no snapshots.
  */
 #ifndef GROUT_RACE_CHECKER_VALUES_H
 #define GROUT_RACE_CHECKER_VALUES_H
