@@ -167,7 +167,7 @@ static bool find_causes(const grout_checker *checker, causes *it) {
     }
     for (uint32_t i = 0; i < findings->count; i++) {
         const grout_record *record = &findings->records[i];
-        if (is_late_cause(record)) {
+        if (it->late != NULL && is_late_cause(record)) {
             it->late[record->facts.sides[0].origin.op]++;
         } else if (record->code == GROUT_DIAG_CLUSTER_EXIT) {
             it->exits[it->exit_count++] = i;
