@@ -62,9 +62,10 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
     grout_wording__set_edit(wording, &spot, commit);
 }
 
-/* An arrive, or a meeting, that the thread runs after the one op and before the other. */
+/* An arrive, or a meeting, that the thread runs after the one op and before the other: ops come
+ * into a module in the order of its text. */
 static bool has_release_between(const grout_module *module, grout_op_id first, grout_op_id last) {
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+    for (grout_op_id i = first + 1; i < last; i++) {
         const grout_sync_info *sync =
             grout_op_get_sync((grout_opcode)grout_module_get_op(module, i)->opcode);
         if (sync != NULL && sync->mode != GROUT_SYNC_MODE_STARTS &&

@@ -528,6 +528,16 @@ def missing_commits(n):
     return kernel(f"%y: inout gmem i32[{4 * n}])", lines)
 
 
+@shape(1 << 14, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def missing_commits_of_others(n):
+    """the same, where several threads store and meet before the copy"""
+    lines = ["scratch %s : smem i32[4]", "%w = axis_index wg", "%t = eq %w, 0"]
+    for i in range(n):
+        lines += ["store %s[%w], 1", "block_barrier", "if %t {", f"  copy_smem_to_gmem %s, %y[ds({4 * i}, 4)]",
+                  "  wait_smem_to_gmem 0", "}", "block_barrier"]
+    return kernel(f"%y: inout gmem i32[{4 * n}]) threads(wg = 2)", lines)
+
+
 @shape(1 << 15, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
 def missing_waits(n):
     """loads of SMEM before the wait for the copy to it, all listed"""
