@@ -9,12 +9,20 @@ set(warnings_c -Wstrict-prototypes -Wmissing-prototypes)
 target_compile_options(grout_warnings INTERFACE
     ${warnings}
     "$<$<COMPILE_LANGUAGE:C>:${warnings_c}>"
+    "$<$<COMPILE_LANG_AND_ID:C,Clang>:-Wreserved-identifier>"
     $<$<BOOL:${GROUT_WARNINGS_AS_ERRORS}>:-Werror>)
 
 # An interpreted a * b + c rounds twice on every machine; fused multiply-add is an op of its own.
 target_compile_options(grout_options INTERFACE -ffp-contract=off)
 target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERSION}"
     GROUT_ASSERT_LEVEL=${GROUT_ASSERT_LEVEL})
+
+# Fields, an engine and a memory space that no release has: tests/unit/trial.
+if(GROUT_TRIAL)
+    set(trial ${PROJECT_SOURCE_DIR}/tests/unit/trial)
+    target_compile_definitions(grout_options INTERFACE GROUT_TEST_STATE_FIELDS
+        GROUT_EXTRA_ENGINES="${trial}/test_engines.def" GROUT_EXTRA_SPACES="${trial}/test_spaces.def")
+endif()
 
 # How far a debug build with sanitizers is optimised. Most programs of tests, and some rooms, run through their code
 # once, and compiling it takes longer.

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+/* The linker's names. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
 void __real__mark_point(const char *file, int line);
 void __wrap__mark_point(const char *file, int line);
 
@@ -27,4 +30,3 @@ void __wrap__mark_point(const char *file, int line) {
         __real__mark_point(file, line);
     }
 }
-/* NOLINTEND(bugprone-reserved-identifier) */

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2317
 set -eu
 cd "$(dirname "$0")/.."
-failed=
 deep=
 case "${1-}" in
     '') ;;
@@ -16,12 +15,17 @@ esac
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$PWD"
 git rev-parse --git-dir >/dev/null || { echo "lint: needs a git tree, to know which files are ours" >&2; exit 2; }
 
-# lint NAME COMMAND...
+# lint NAME COMMAND...: what it says comes at once, as two may run at a time.
 lint() {
     name=$1
     shift
-    echo "lint: $name"
-    "$@" || { failed="$failed; $name"; echo "lint: $name: FAILED"; }
+    if said=$("$@" 2>&1); then
+        printf 'lint: %s\n%s' "$name" "${said:+$said
+}"
+    else
+        printf 'lint: %s\n%s\nlint: %s: FAILED\n' "$name" "$said" "$name"
+        echo "$name" >>"$failed"
+    fi
 }
 # files PATTERN...: what git tracks or could add, and is there.
 files() {
@@ -62,27 +66,39 @@ rooms() {
     python3 tools/lint_rooms.py build/release
 }
 
-lint "formatting (clang-format)" format
-lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
-lint "operations by their columns (tools/lint_ops.py)" python3 tools/lint_ops.py
-lint "structs that are state (tools/lint_state.py)" python3 tools/lint_state.py
-lint "bounds are listed (tools/lint_limits.py)" python3 tools/lint_limits.py
-lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loops.py
-lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
-lint "code in helps (tools/lint_help.py)" python3 tools/lint_help.py
-lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
-lint "width of pages (tools/lint_pages.py)" python3 tools/lint_pages.py
-lint "shell scripts (shellcheck)" shell
-lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
-lint "types of the Python package (mypy)" python_lint mypy --no-error-summary -p grout
-lint "types of scripts (tools/lint_types.py)" python_lint python tools/lint_types.py
+# Two lines of lints that each take one core, side by side; then those that take all cores.
+sources() {
+    lint "formatting (clang-format)" format
+    lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
+    lint "operations by their columns (tools/lint_ops.py)" python3 tools/lint_ops.py
+    lint "structs that are state (tools/lint_state.py)" python3 tools/lint_state.py
+    lint "bounds are listed (tools/lint_limits.py)" python3 tools/lint_limits.py
+    lint "loops over launch sizes end (tools/lint_loops.py)" python3 tools/lint_loops.py
+    lint "words of findings (tools/lint_sentences.py)" python3 tools/lint_sentences.py
+    lint "code in helps (tools/lint_help.py)" python3 tools/lint_help.py
+    lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
+    lint "width of pages (tools/lint_pages.py)" python3 tools/lint_pages.py
+    lint "shell scripts (shellcheck)" shell
+}
+scripts() {
+    lint "Python (ruff)" python_lint ruff check --quiet --cache-dir build/ruff
+    lint "types of the Python package (mypy)" python_lint mypy --no-error-summary -p grout
+    lint "types of scripts (tools/lint_types.py)" python_lint python tools/lint_types.py
+}
+
+failed=$(mktemp)
+trap 'rm -f "$failed"' EXIT
+trap 'exit 1' HUP INT TERM
+scripts &
+sources
+wait
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers
 lint "no mutable globals" globals
 lint "walls between folders (tools/lint_rooms.py)" rooms
 
-if [ -n "$failed" ]; then
-    echo "lint: FAILED: ${failed#; }"
+if [ -s "$failed" ]; then
+    echo "lint: FAILED: $(paste -s -d ';' "$failed")"
     exit 1
 fi
 echo "lint: clean"

@@ -6,14 +6,15 @@ The static analyser leaves out tests, benchmarks and tools, looks into the calls
 the paths of a function through 2,000 states; with --deep it does as by itself: every file, calls of large functions
 too, and 225,000 states, which takes many times as long.
 
-A file that passed is remembered under a hash of its preprocessed text (with comments, so that headers
-and NOLINT count), its .clang-tidy files and the version of clang-tidy. Files in the build folder are
-left out.
+A file that passed is remembered under a hash of its text and of all that it includes from the tree, of its command,
+its .clang-tidy files and the version of clang-tidy. Files in the build folder are left out.
 """
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -47,23 +48,37 @@ def configuration_of(path):
     return b"\0".join(contents)
 
 
-def preprocess(entry):
-    words = entry.get("arguments") or shlex.split(entry["command"])
-    command = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word in ("-o", "-MF", "-MT", "-MQ"):
-            skip = True
-        elif word not in ("-c", "-MD", "-MMD"):
-            command.append(word)
-    # -CC keeps the comments of macros too, and then refuses some between a macro's parameters
-    # (libxsmm_macros.h has such): without those where it does.
-    done = subprocess.run(command + ["-E", "-CC"], cwd=entry["directory"], capture_output=True, check=False)
-    if done.returncode == 0:
-        return done
-    return subprocess.run(command + ["-E", "-C"], cwd=entry["directory"], capture_output=True, check=False)
+INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+(?:"([^"\n]+)"|<([^>\n]+)>)', re.M)
+
+
+@functools.cache
+def read_included(path):
+    """The hash of a file of the tree, and (text, is_quoted) of each include in it, or None where there is no file."""
+    if not path.startswith(ROOT + os.sep) or not os.path.isfile(path):
+        return None
+    text = read_bytes(path)
+    includes = [(os.fsdecode(quoted or pointed), bool(quoted)) for quoted, pointed in INCLUDED.findall(text)]
+    return hashlib.sha256(text).digest(), includes
+
+
+def find_included(path, folders, found):
+    """Adds each file of the tree that it may include, with those that they may include, to 'found'."""
+    for name, is_quoted in read_included(path)[1]:
+        for folder in [os.path.dirname(path)] * is_quoted + folders:
+            candidate = os.path.normpath(os.path.join(folder, name))
+            if read_included(candidate) is not None:
+                if candidate not in found:
+                    found.add(candidate)
+                    find_included(candidate, folders, found)
+                break
+
+
+def texts_of(path, words):
+    """The hashes of the file and of all that it may include from the tree."""
+    folders = [os.path.normpath(word[2:]) for word in words if word.startswith("-I")]
+    found = {path}
+    find_included(path, folders, found)
+    return b"".join(read_included(name)[0] for name in sorted(found))
 
 
 def check(folder, paths, limits):
@@ -79,13 +94,11 @@ def get_limits(path, is_deep):
     return SHALLOW if os.path.relpath(path, ROOT).split(os.sep)[0] not in NOT_ANALYSED else NO_ANALYSER
 
 
-def find_stamp(entry, path, version, limits):
-    """Returns the file that says that this text is clean, and what the preprocessor found wrong."""
-    preprocessed = preprocess(entry)
-    if preprocessed.returncode != 0:
-        return None, preprocessed.stderr.decode(errors="replace")
-    parts = [version, " ".join(limits).encode(), configuration_of(path), preprocessed.stdout]
-    return os.path.join(CACHE, hashlib.sha256(b"\0".join(parts)).hexdigest()), ""
+def find_stamp(path, entry, version, limits):
+    """The file that says that this text is clean."""
+    words = entry.get("arguments") or shlex.split(entry["command"])
+    parts = [version, " ".join([*limits, *words]).encode(), configuration_of(path), texts_of(path, words)]
+    return os.path.join(CACHE, hashlib.sha256(b"\0".join(parts)).hexdigest())
 
 
 def split(paths, is_deep):
@@ -134,18 +147,16 @@ def choose(build, wanted):
     return chosen
 
 
-def find_changed(pool, chosen, version, is_deep):
-    """Returns {path: stamp} of the files that have none yet, and [(path, output)] of those that are no C."""
-    stamps, broken = {}, []
-    work = [pool.submit(find_stamp, entry, path, version, get_limits(path, is_deep)) for path, entry in chosen.items()]
-    for path, (stamp, output) in zip(chosen, (done.result() for done in work)):
-        if stamp is None:
-            broken.append((path, output))
-        elif os.path.exists(stamp):
+def find_changed(chosen, version, is_deep):
+    """Returns {path: stamp} of the files that have none yet."""
+    stamps = {}
+    for path, entry in chosen.items():
+        stamp = find_stamp(path, entry, version, get_limits(path, is_deep))
+        if os.path.exists(stamp):
             os.utime(stamp)
         else:
             stamps[path] = stamp
-    return stamps, broken
+    return stamps
 
 
 def main():
@@ -162,7 +173,7 @@ def main():
             tempfile.TemporaryDirectory(prefix="grout-tidy-") as folder:
         with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
             json.dump(list(chosen.values()), file)
-        stamps, found = find_changed(pool, chosen, version, is_deep)
+        stamps, found = find_changed(chosen, version, is_deep), []
         order = sorted(stamps, key=os.path.getsize, reverse=True)
         work = [pool.submit(tidy, folder, limits, paths, stamps) for limits, paths in split(order, is_deep)]
         for done in work:

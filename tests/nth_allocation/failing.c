@@ -48,7 +48,10 @@ static uint64_t tried_count, failure_count;
 /* What a process of failing_fork_all ends with. */
 enum { CHILD_IS_DONE = 0, CHILD_HAS_REPORTED = 3 };
 
-/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+/* The linker's names. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *pointer, size_t size);
@@ -165,7 +168,6 @@ void __wrap_free(void *pointer) {
     live_count -= pointer != NULL;
     __real_free(pointer);
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
 
 void failing_begin(void) {
     *shared = (counter){0};

@@ -20,7 +20,10 @@ static uint64_t stray_calls;
 /* What a work did and should not have: Check itself allocates, so that nothing is asserted then. */
 static uint64_t wrong_results;
 
-/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+/* The linker's names. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *pointer, size_t size);
@@ -40,7 +43,6 @@ void *__wrap_realloc(void *pointer, size_t size) {
     stray_calls += is_watched;
     return __real_realloc(pointer, size);
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* ---- the allocator --------------------------------------------------------------------------- */
 
