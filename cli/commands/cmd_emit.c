@@ -103,23 +103,19 @@ static bool compile_to(grout_session *session, const grout_load *load, const cha
     return is_good;
 }
 
-/* PTX does not give the registers; the same text compiled to a cubin does. */
 static bool compile(grout_session *session, const grout_load *load, const char *source) {
     const bool is_ptx = strcmp(get_target(session), "ptx") == 0;
-    grout_binary binary = {0}, ptx = {0};
+    grout_binary binary = {0};
     if (session->host->gpu == NULL) {
         return grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
                                "this grout has no NVRTC");
     }
-    bool is_good = compile_to(session, load, source, GROUT_BINARY_CUBIN, &binary);
-    if (is_good && is_ptx) {
-        is_good = compile_to(session, load, source, GROUT_BINARY_PTX, &ptx);
-    }
+    bool is_good =
+        compile_to(session, load, source, is_ptx ? GROUT_BINARY_PTX : GROUT_BINARY_CUBIN, &binary);
     if (is_good) {
-        is_good = write_binary(session, is_ptx ? &ptx : &binary);
+        is_good = write_binary(session, &binary);
         print_binary_facts(session, load, &binary);
     }
-    grout_binary_free(&ptx);
     grout_binary_free(&binary);
     return is_good;
 }

@@ -117,8 +117,7 @@ static bool compile(const grout_gpu_source *source, const char *kernel_name,
     bool is_done = grout_gpu__cache_compile(has_cache ? &cache : NULL, &nvrtc, source, &compiled,
                                             &out->from_cache, error);
     if (is_done) {
-        is_done = source->output == GROUT_GPU_OUTPUT_PTX ||
-                  read_resources(compiled.log, kernel_name, out, error);
+        is_done = read_resources(compiled.log, kernel_name, out, error);
         out->data = compiled.image;
         out->size = compiled.size;
         compiled.image = NULL;

@@ -73,7 +73,7 @@ typedef struct grout_binary {
     void *data; /* owned; PTX is NUL-terminated, the NUL not counted */
     size_t size;
     bool from_cache;
-    int32_t registers, spill_bytes, static_smem_bytes; /* of the kernel, -1 unknown (PTX) */
+    int32_t registers, spill_bytes, static_smem_bytes; /* of the kernel, -1: unknown */
     char *log; /* what NVRTC and ptxas said; owned, may be "" */
 } grout_binary;
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package as a user gets it: a new virtual environment, the wheel built and installed, its tests.
 
-usage: run_python.py --build BUILD --work FOLDER --jax oldest|newest [--each N]
+usage: run_python.py --build BUILD --work FOLDER --jax oldest|newest
 
 BUILD is a build tree with the target grout_bundle. JAX is the oldest or the newest that grout is tested with
 (python/src/grout/_tested.py); what else the package needs comes from PyPI in the versions of constraints.txt. The
 newest JAX may want a newer Python than this one: tools/newer_python.sh finds it. With the newest a test with many cases
-has each third of them. With the oldest each twelfth test of a file runs, and none that has the mark 'library', unless
-there is no Python for the newest. --each N: each N-th test of a file alone. every_series.py runs all with each release.
+has each fifth of them. With the oldest each 24th test of a file runs, and none that has the mark 'library', unless
+there is no Python for the newest. every_series.py runs all with each release.
 Exits 77 where PyPI is out of reach, where Python makes no virtual environments, and where there is no Python or no
 wheel for the newest JAX. With the oldest, tests that need JAX are skipped where PyPI has none for this Python. The
 reason is printed.
@@ -47,18 +47,18 @@ def install_package(environment, wheel, release, is_needed):
         environment.install(f"{wheel}[test]")
 
 
-def choose_tests(which, each):
+def choose_tests(which):
     """Words for pytest."""
-    if each is not None:
-        return ["--each", str(each)]
+    if which == "newest":
+        return ["--few", "5"]
     try:
         find_python(TESTED[list(TESTED)[-1]])
     except Unavailable:
         return []
-    return ["-m", "not library", "--each", "12"] if which == "oldest" else ["--few", "3"]
+    return ["-m", "not library", "--each", "24"]
 
 
-def test(build, work, which, each):
+def test(build, work, which):
     release = list(TESTED)[0 if which == "oldest" else -1]
     python = find_python(TESTED[release]) if which == "newest" else sys.executable
     work.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def test(build, work, which, each):
     install_package(environment, wheel, release, which == "newest")
     print(f"{python}, JAX {release}: built and installed in {time.monotonic() - start:.1f} s")
     start = time.monotonic()
-    words = choose_tests(which, each)
+    words = choose_tests(which)
     print(run([environment.python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *words, tests],
               env={**make_variables(work), "XLA_FLAGS": XLA[which]}).strip())
     print(f"tests: {time.monotonic() - start:.1f} s")
@@ -82,10 +82,9 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--jax", choices=sorted(XLA), required=True)
-    parser.add_argument("--each", type=int)
     arguments = parser.parse_args()
     try:
-        return test(arguments.build.resolve(), arguments.work.resolve(), arguments.jax, arguments.each)
+        return test(arguments.build.resolve(), arguments.work.resolve(), arguments.jax)
     except Unavailable as why:
         print(f"skipped: {why}")
         return SKIPPED
