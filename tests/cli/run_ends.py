@@ -116,10 +116,14 @@ def test_inputs(folder):
                         ([param, "--input", "x=7"], "the time was over while the inputs were made"),
                         ([scratch], "the time was over (--timeout)")):
         for command in ("check", "run"):
-            start = get_cpu_seconds()
-            out = end([command, *words, "--timeout", "0.02"], INCOMPLETE, part)
-            assert "1 kernel was not begun" in out or words[0] == scratch, out
-            assert get_cpu_seconds() - start < CPU_SECONDS / 10, (words, get_cpu_seconds() - start)
+            for seconds in (0.02, 0.05, 0.1):  # a busy machine needs the first to start the process
+                start = get_cpu_seconds()
+                out = end([command, *words, "--timeout", str(seconds)], INCOMPLETE, "the time was over")
+                assert "1 kernel was not begun" in out or words[0] == scratch, out
+                assert get_cpu_seconds() - start < CPU_SECONDS / 10, (words, get_cpu_seconds() - start)
+                if part in out:
+                    break
+            assert part in out, (words, out)
 
 
 def test_results(folder):

@@ -91,7 +91,7 @@ static bool is_chosen(void) {
         stacks[at].hash = hash;
     }
     const uint64_t count = ++stacks[at].count;
-    return (count & (count - 1)) == 0;
+    return count == 1 || count == 8 || count == 64;
 }
 
 /* In a new process: true. In this one: false, after that one has ended as it should. */

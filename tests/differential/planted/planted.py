@@ -4,7 +4,7 @@
 the field, and asks whether the PTX emulator notices: by a race, a fault, a hang, code that nobody takes, or another
 result than the interpreter's. unnoticed.txt says of the others why. Needs NVRTC: 77 without it.
 
-usage: planted.py --grout PATH [--only WORD] [--part K/N] [--jobs N] [--results FILE]
+usage: planted.py --grout PATH [--only WORD] [--part K/N] [--every N] [--jobs N] [--results FILE]
        planted.py --grout PATH --device cuda --results FILE [--only WORD] [--seconds N]
 
 PATH is that of grout-planted, which a build with tests has: cmake --build build/release --target grout_planted
@@ -257,6 +257,7 @@ def main():
     parser.add_argument("--device", default="ptx", choices=["ptx", "cuda"])
     parser.add_argument("--only", default="")
     parser.add_argument("--part", default="0/1", help="of N parts of the kernels, the one of number K")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="faults of each N-th field alone")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after this many")
@@ -270,12 +271,13 @@ def main():
     os.chdir(arguments.root)
     fields, kernels = read_fields("."), list(read_kernels(arguments.folder))
     reasons, runner = read_reasons(arguments.folder), Runner(arguments)
+    fields = fields[::arguments.every]
     part, of = (int(number) for number in arguments.part.split("/"))
     kernels = [kernel for number, kernel in enumerate(kernels) if number % of == part]
     jobs, unused = find_jobs(runner, [k for k in kernels if arguments.only in str(k) or "." in arguments.only], fields,
                              arguments.jobs)
     is_gpu = arguments.device == "cuda"
-    is_whole = arguments.only == "" and of == 1 and not is_gpu
+    is_whole = arguments.only == "" and of == arguments.every == 1 and not is_gpu
     jobs = [job for job in jobs if arguments.only in str(job[0]) or arguments.only in job[1]]
     if arguments.but:
         with open(arguments.but, encoding="utf-8") as file:
