@@ -35,6 +35,24 @@ const char *grout_severity__get_color(grout_severity severity) {
     return "\033[1;36m";
 }
 
+/* The size of a line without the comments that say what a test expects of it. They are for the
+ * test, not for the reader of a report. */
+static size_t measure(const char *bytes, size_t size) {
+    static const char start[] = "// expect-";
+    const size_t length = sizeof start - 1;
+    size_t end = 0;
+    while (end + length <= size && memcmp(bytes + end, start, length) != 0) {
+        end++;
+    }
+    if (end + length > size) {
+        return size;
+    }
+    while (end > 0 && bytes[end - 1] == ' ') {
+        end--;
+    }
+    return end > 0 ? end : size;
+}
+
 /* The line that a place names, without its end. */
 static bool find_line(const grout_diag_source *source, uint32_t line, line_window *out) {
     out->bytes = grout_line_starts__find(&source->text->lines, line, &out->size);
@@ -45,6 +63,7 @@ static bool find_line(const grout_diag_source *source, uint32_t line, line_windo
     if (out->size > 0 && out->bytes[out->size - 1] == '\r') {
         out->size--;
     }
+    out->size = measure(out->bytes, out->size);
     return true;
 }
 

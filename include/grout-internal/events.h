@@ -168,6 +168,7 @@ typedef enum grout_event_kind {
      * it may depend on the schedule */
     GROUT_EVENT_UNDEFINED,
     GROUT_EVENT_TMEM_WAIT, /* u.group: a wait_load_tmem (read_only) or commit_tmem returned */
+    GROUT_EVENT_UNWRITTEN, /* u.unwritten: a load, copy or wgmma reads what has no value */
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 
@@ -425,6 +426,11 @@ typedef struct grout_event {
             const uint32_t *last; /* as in the SCOPE_END that follows */
         } barrier_end;
         const grout_fault *fault;
+        struct {
+            grout_object_id object;
+            const grout_run *runs; /* bytes of the object: those that have no value */
+            uint32_t run_count;
+        } unwritten;
         struct {
             const grout_thread_fact *threads; /* actors of the CTAs that run, by CTA */
             uint32_t thread_count;

@@ -130,7 +130,9 @@ void grout_move__definedness(const grout_cta *cta, uint32_t thread, const grout_
     uint8_t *mask = machine->mask_linear;
     memset(mask, has_outside ? 1 : 0, (size_t)from->plan->count);
     grout_box__get_undefined(machine, from, mask);
+    grout_box__publish_unwritten(cta, thread, inst, from);
     if (combines) { /* undefined if either is */
+        grout_box__publish_unwritten(cta, thread, inst, to);
         grout_box__add_undefined(machine, to, mask);
         grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
     }

@@ -461,6 +461,9 @@ static void spread_undefined_in(const grout_cta *cta, const mma *it, uint32_t me
         grout_box__set_written(machine, acc, NULL);
         return;
     }
+    for (uint32_t i = it->is_fresh ? BOX_ACC + 1 : BOX_ACC; i < it->inst->box_count; i++) {
+        grout_box__publish_unwritten(cta, it->actor, it->inst, &it->boxes[member][i]);
+    }
     const grout_accumulator sums = make_sums(machine, &shape);
     grout_accumulator__set_undefined(&sums, NULL);
     memset(sums.masks, 0, (size_t)(shape.rows + 63) / 64 * shape.cols * sizeof *sums.masks);

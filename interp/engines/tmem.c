@@ -187,6 +187,7 @@ static void load_mask(const grout_cta *cta, uint32_t thread, const grout_inst *i
     if (is_undefined) {
         memset(grout_slot__mask(cta, thread, slot), 0, slot->count);
         grout_box__get_undefined(machine, box, grout_slot__mask(cta, thread, slot));
+        grout_box__publish_unwritten(cta, thread, inst, box);
     }
     grout_slot__set_undefined(cta, thread, slot, is_undefined);
 }

@@ -312,6 +312,7 @@ static const uint8_t *get_mask(const grout_cta *cta, uint32_t thread, const grou
     }
     memset(machine->mask_linear, 0, (size_t)box->plan->count);
     grout_box__get_undefined(machine, box, machine->mask_linear);
+    grout_box__publish_unwritten(cta, thread, inst, box);
     return machine->mask_linear;
 }
 

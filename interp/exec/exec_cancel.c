@@ -23,6 +23,9 @@ grout_outcome grout_exec_query_cluster_cancel(const grout_cta *cta, uint32_t thr
     grout_access__publish(cta, thread, inst, &box, NULL);
     const bool is_undefined = machine->tracks && !grout_box__is_defined(machine, &box);
     const int32_t cluster = box.is_inside ? grout_cluster_cancel__read(machine, &box) : -1;
+    if (is_undefined) {
+        grout_box__publish_unwritten(cta, thread, inst, &box);
+    }
     if (cluster < 0 && box.is_inside && !is_undefined) {
         grout_cta__head(cta)->has_had_all = 1;
     }

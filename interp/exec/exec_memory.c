@@ -46,6 +46,7 @@ static uint8_t *load_mask(const grout_cta *cta, uint32_t thread, const grout_ins
     }
     memset(mask, 0, slot->count);
     grout_box__get_undefined(machine, box, mask);
+    grout_box__publish_unwritten(cta, thread, inst, box);
     for (int64_t i = box->plan->packed > 1 ? box->plan->count : 0; i-- > 0;) {
         mask[2 * i] = mask[2 * i + 1] = mask[i];
     }

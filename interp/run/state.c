@@ -41,7 +41,8 @@ static void size_pools(grout_machine *machine) {
         [GROUT_SCRATCH_THREAD_FACTS] = sizeof(grout_thread_fact),
         [GROUT_SCRATCH_BARRIER_FACTS] = sizeof(grout_barrier_fact),
         [GROUT_SCRATCH_SEMAPHORE_FACTS] = sizeof(grout_semaphore_fact),
-        [GROUT_SCRATCH_COPY_FACTS] = sizeof(grout_copy_fact)};
+        [GROUT_SCRATCH_COPY_FACTS] = sizeof(grout_copy_fact),
+        [GROUT_SCRATCH_UNWRITTEN] = sizeof(grout_run)};
     for (uint32_t i = 0; i < GROUT_POOLS; i++) {
         if (sizes[i] != 0) { /* a component sizes its own */
             machine->pools[i].item_size = (uint32_t)sizes[i];

@@ -62,6 +62,76 @@ bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
     return true;
 }
 
+/* ---- runs without a value ---- */
+
+static bool is_bit_undefined(const bit_map *map, int64_t bit) {
+    return (map->defined != NULL && !grout_bits__get(map->defined, bit)) ||
+           (map->tainted != NULL && grout_bits__get(map->tainted, bit));
+}
+
+enum { UNWRITTEN_RUNS_MAX = 1024 }; /* of one box; further ones are left out */
+
+/* Adds a run of bytes, or makes it one more turn of the run before. */
+static void add_unwritten(grout_pool *runs, int64_t base, int64_t length) {
+    grout_run *last = runs->count > 0 ? grout_pool__at(runs, runs->count - 1) : NULL;
+    if (last != NULL && last->length == length && last->count == 1 && base > last->base) {
+        last->stride = base - last->base;
+        last->count = 2;
+    } else if (last != NULL && last->length == length && last->count > 1 &&
+               base == last->base + last->count * last->stride) {
+        last->count++;
+    } else if (runs->count < runs->capacity) {
+        *(grout_run *)grout_pool__at(runs, runs->count++) =
+            (grout_run){.base = base, .count = 1, .length = length};
+    }
+}
+
+/* The bytes of a run of bits that have no value. */
+static void add_unwritten_of(grout_pool *runs, const bit_map *map, int64_t first, int64_t count) {
+    for (int64_t at = first; at < first + count;) {
+        int64_t end = at;
+        while (end < first + count && is_bit_undefined(map, end)) {
+            end++;
+        }
+        if (end > at) {
+            add_unwritten(runs, (at - map->first) * map->divisor, (end - at) * map->divisor);
+        }
+        at = end + 1;
+    }
+}
+
+void grout_box__publish_unwritten(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                  const grout_box *box) {
+    grout_machine *machine = cta->machine;
+    grout_pool *found = &machine->scratch[GROUT_SCRATCH_UNWRITTEN];
+    const bit_map map = get_bit_map(machine, box);
+    uint32_t count = 0;
+    if (!grout_machine__wants(machine, GROUT_EVENT_UNWRITTEN)) {
+        return;
+    }
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    machine->run.has_failed |=
+        runs == NULL || !grout_pool__reserve(found, &machine->heap, UNWRITTEN_RUNS_MAX);
+    found->count = 0;
+    for (uint32_t i = 0; !machine->run.has_failed && i < count; i++) {
+        const grout_run bits = count_bits(&map, &runs[i]);
+        for (int64_t k = 0; k < bits.count; k++) {
+            add_unwritten_of(found, &map, bits.base + k * bits.stride, bits.length);
+        }
+    }
+    if (machine->run.has_failed || found->count == 0) {
+        return;
+    }
+    grout_clocks clocks;
+    grout_event event = grout_cta__event(cta, GROUT_EVENT_UNWRITTEN, thread, inst, &clocks);
+    event.u.unwritten.object = box->plan->object;
+    event.u.unwritten.runs = grout_pool__at(found, 0);
+    event.u.unwritten.run_count = found->count;
+    grout_machine__publish(machine, &event);
+}
+
+/* ---- masks ---- */
+
 typedef struct mask_walk {
     bit_map map;
     bool adds;
@@ -70,11 +140,6 @@ typedef struct mask_walk {
     int64_t element_bytes;
     bool is_of_cta;
 } mask_walk;
-
-static bool is_bit_undefined(const bit_map *map, int64_t bit) {
-    return (map->defined != NULL && !grout_bits__get(map->defined, bit)) ||
-           (map->tainted != NULL && grout_bits__get(map->tainted, bit));
-}
 
 static void get_piece_mask(void *payload, const grout_piece *piece) {
     const mask_walk *walk = payload;

@@ -306,7 +306,8 @@ typedef enum grout_scratch_index {
     GROUT_SCRATCH_BARRIER_FACTS,
     GROUT_SCRATCH_SEMAPHORE_FACTS,
     GROUT_SCRATCH_COPY_FACTS,
-    GROUT_SCRATCH_NEWEST, /* tma_order.c */
+    GROUT_SCRATCH_NEWEST,    /* tma_order.c */
+    GROUT_SCRATCH_UNWRITTEN, /* grout_run, of what has no value in a box */
     GROUT_SCRATCH_POOLS
 } grout_scratch_index;
 

@@ -87,6 +87,9 @@ void grout_box__poison(grout_machine *machine, const grout_box *box);
 
 /* True if no element inside is undefined. */
 bool grout_box__is_defined(grout_machine *machine, const grout_box *box);
+/* Publishes which bytes of a box that an op reads have no value, if somebody wants to know. */
+void grout_box__publish_unwritten(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                  const grout_box *box);
 /* One byte for each element of the box: 1 if it is inside and undefined, 0 if inside and defined.
  */
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask);

@@ -6,6 +6,8 @@
 
 #include "grout-internal/verify.h"
 
+#include <string.h>
+
 enum { THREADS = 8 }; /* bits of op_threads */
 
 /* ---- who arrives ---- */
@@ -23,10 +25,9 @@ bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_ob
 }
 
 /* The threads that arrive, a bit for each, by the rank of their CTA in the cluster. */
-typedef struct arrivers {
+typedef struct arrival_set {
     uint8_t threads[GROUT_CLUSTER_MAX];
-    uint32_t owner; /* rank of the CTA that the barrier is of */
-} arrivers;
+} arrival_set;
 
 static uint32_t count_bits(uint32_t bits) {
     uint32_t count = 0;
@@ -36,7 +37,7 @@ static uint32_t count_bits(uint32_t bits) {
     return count;
 }
 
-static uint32_t count_all(const arrivers *it) {
+static uint32_t count_all(const arrival_set *it) {
     uint32_t count = 0;
     for (uint32_t rank = 0; rank < GROUT_CLUSTER_MAX; rank++) {
         count += count_bits(it->threads[rank]);
@@ -56,28 +57,24 @@ static bool is_remote(const grout_module *module, const grout_op *op, grout_obje
     return is_abroad;
 }
 
-static void add_op(const grout_checker *checker, grout_op_id id, bool is_abroad, arrivers *it) {
-    const uint8_t threads = checker->run.op_threads[id];
-    for (uint32_t rank = 0; is_abroad && rank < GROUT_CLUSTER_MAX; rank++) {
-        it->threads[rank] |= (checker->run.op_ranks[id] >> rank & 1) != 0 ? threads : 0;
-    }
-    it->threads[it->owner] |= is_abroad ? 0 : threads;
-}
-
-static arrivers find_arrivers(const grout_wording *wording, grout_object_id object) {
+/* Those of the element that the finding has, and of a plain barrier the threads of its own CTA. */
+static arrival_set find_arrivers(const grout_wording *wording, grout_object_id object) {
     const grout_checker *checker = wording->checker;
     const grout_module *module = wording->module;
-    arrivers it = {.owner = wording->facts->sides[1].origin.cta % checker->shape.cta_count};
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        if (grout_op__posts_one_on(module, i, object)) {
-            add_op(checker, i, is_remote(module, grout_module_get_op(module, i), object), &it);
+    const bool is_plain = !grout_module_get_object(module, object)->is_explicit;
+    const uint32_t owner = wording->facts->sides[1].origin.cta % checker->shape.cta_count;
+    arrival_set it;
+    memcpy(it.threads, wording->facts->arrivers, sizeof it.threads);
+    for (grout_op_id i = 1; is_plain && i < grout_module_get_op_count(module); i++) {
+        if (grout_op__posts_one_on(module, i, object) &&
+            !is_remote(module, grout_module_get_op(module, i), object)) {
+            it.threads[owner] |= checker->run.op_threads[i];
         }
     }
     return it;
 }
 
-/* Whether the thread is on the way to a list of them: "thread wg=0 and thread wg=1"; with its CTA
- * where others than the barrier's have part. */
+/* One more of "thread wg=0 and thread wg=1"; with its CTA where there are several. */
 static void add_name(const grout_wording *wording, const grout_origin *origin, bool has_cta,
                      uint32_t index, grout_text *out) {
     grout_text_add(out, "%s", index > 0 ? grout_phrase__get(GROUT_PHRASE_AND) : "");
@@ -88,7 +85,7 @@ static void add_name(const grout_wording *wording, const grout_origin *origin, b
     }
 }
 
-static const char *name_arrivers(const grout_wording *wording, const arrivers *it) {
+static const char *name_arrivers(const grout_wording *wording, const arrival_set *it) {
     enum { NAMED_MAX = 6 };
     const uint32_t size = wording->checker->shape.cta_count;
     const uint32_t first = wording->facts->sides[1].origin.cta / size * size;
@@ -125,7 +122,7 @@ static int64_t get_need(const grout_wording *wording, grout_object_id object) {
 bool grout_wording__has_surplus(const grout_wording *wording) {
     const grout_object_id object = get_object(wording);
     const int64_t need = get_need(wording, object);
-    const arrivers it = find_arrivers(wording, object);
+    const arrival_set it = find_arrivers(wording, object);
     return need > 0 && count_all(&it) > need;
 }
 
@@ -151,7 +148,7 @@ bool grout_wording__add_surplus_repair(const grout_wording *wording, uint32_t li
         return false;
     }
     const grout_object_id object = get_object(wording);
-    const arrivers it = find_arrivers(wording, object);
+    const arrival_set it = find_arrivers(wording, object);
     grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
                         &(grout_words){.actor = name_arrivers(wording, &it),
                                        .object = grout_wording__name_object(wording, object),
@@ -189,7 +186,6 @@ static uint32_t count_lanes(const grout_wording *wording, uint8_t threads) {
 
 bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    arrivers it = {.owner = facts->sides[0].origin.cta % wording->checker->shape.cta_count};
     uint8_t threads = 0;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
         threads |= is_on_named(wording, i) ? wording->checker->run.op_threads[i] : 0;
@@ -199,7 +195,6 @@ bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *o
         return false;
     }
     grout_text names = {.allocator = wording->checker->allocator};
-    it.threads[it.owner] = threads;
     for (uint32_t t = 0, count = 0; t < wording->checker->shape.thread_count; t++) {
         const grout_origin origin = {.cta = facts->sides[0].origin.cta, .thread = (uint8_t)t};
         if ((threads >> t & 1) != 0) {

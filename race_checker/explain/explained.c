@@ -218,7 +218,7 @@ static void describe_sides(grout_wording *wording) {
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
-    } else if (finding->related.file) {
+    } else if (finding->related.file && grout_wording__find_unwritten(wording) == NULL) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related,
                             grout_phrase__get(get_related_place(wording)));
     }
@@ -257,6 +257,22 @@ static void note_left(grout_wording *wording) {
                                                           : GROUT_SENTENCE_LEFT_UNWRITTEN_NOTE,
                                &words));
     }
+}
+
+/* The read that the undefined value comes from, with what had none. */
+static void note_unwritten(grout_wording *wording) {
+    const grout_unwritten *it = grout_wording__find_unwritten(wording);
+    if (it == NULL) {
+        return;
+    }
+    const grout_origin origin = {.op = it->op};
+    grout_text box = {.allocator = wording->checker->allocator};
+    grout_wording__add_box(wording, &it->box, &box);
+    grout_wording__note(
+        wording, GROUT_SEVERITY_NOTE, grout_wording__get_place(wording, &origin),
+        grout_wording__say(wording, GROUT_SENTENCE_UNWRITTEN_NOTE,
+                           &(grout_words){.op = grout_wording__get_mnemonic(wording, &origin),
+                                          .object = grout_wording__keep(wording, &box)}));
 }
 
 static void add_edge_and_repair(grout_wording *wording) {
@@ -323,6 +339,7 @@ static void word_finding(grout_wording *wording) {
     }
     describe_sides(wording);
     note_alias(wording);
+    note_unwritten(wording);
     note_left(wording);
     if (grout_wording__is_about_bytes(wording)) {
         grout_wording__note_bytes(wording);
@@ -350,6 +367,7 @@ static void deinit_shared(grout_shared *shared) {
     grout_lookup__deinit(&shared->waits.lookup);
     grout_counters__deinit(&shared->counters);
     grout_line_table__deinit(&shared->lines);
+    grout_sources__deinit(&shared->sources);
 }
 
 grout_explained *grout_explained__new(const grout_checker *checker) {

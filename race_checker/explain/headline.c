@@ -57,8 +57,10 @@ static const char *get_done_by_engine(const grout_wording *wording, const grout_
                                      ? GROUT_PHRASE_IS_LOADED_AGAIN
                                      : GROUT_PHRASE_IS_OVERWRITTEN);
     }
-    return grout_phrase__get(grout_wording__is_wgmma(wording, side) ? GROUT_PHRASE_IS_READ
-                                                                    : GROUT_PHRASE_IS_STORED);
+    const bool is_of_product = grout_wording__is_wgmma(wording, side) ||
+                               grout_wording__is_tcgen05(wording, side) ||
+                               grout_wording__is_tcgen05_copy(wording, side);
+    return grout_phrase__get(is_of_product ? GROUT_PHRASE_IS_READ : GROUT_PHRASE_IS_STORED);
 }
 
 static void add_await_headline(const grout_wording *wording, grout_text *out) {

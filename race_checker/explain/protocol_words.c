@@ -321,44 +321,6 @@ static bool add_place_headline(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-static bool add_outside_repair(const grout_wording *wording, grout_text *out) {
-    const grout_fault *fault = &wording->facts->fault;
-    switch ((grout_outside)fault->use) {
-    case GROUT_OUTSIDE_PLAIN:
-        return false;
-    case GROUT_OUTSIDE_PROMISED:
-        grout_sentence__add(
-            out, GROUT_SENTENCE_OUTSIDE_PROMISED_HELP,
-            &(grout_words){.what = grout_wording__spell(wording, GROUT_SPELLING_OOB_PROMISE, NULL),
-                           .more = grout_wording__spell(wording, GROUT_SPELLING_OOB_ZERO, NULL)});
-        break;
-    case GROUT_OUTSIDE_FOLDED:
-        grout_sentence__add(
-            out, GROUT_SENTENCE_OUTSIDE_FOLDED_HELP,
-            &(grout_words){.op = grout_wording__spell(wording, GROUT_SPELLING_IF, NULL)});
-        break;
-    case GROUT_OUTSIDE_PIXELS:
-        grout_sentence__add(out, GROUT_SENTENCE_PIXELS_HELP, NULL);
-        break;
-    case GROUT_OUTSIDE_OFFSET:
-        grout_sentence__add(out, GROUT_SENTENCE_PIXEL_OFFSET_HELP, NULL);
-        break;
-    case GROUT_OUTSIDE_NEGATIVE:
-        grout_sentence__add(out, GROUT_SENTENCE_NEGATIVE_ROW_HELP, NULL);
-        break;
-    case GROUT_OUTSIDE_GRANULE:
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_GRANULE_HELP, NULL);
-        break;
-    case GROUT_OUTSIDE_PART:
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_PART_HELP, NULL);
-        break;
-    case GROUT_OUTSIDE_EMPTY:
-        grout_sentence__add(out, GROUT_SENTENCE_OUTSIDE_EMPTY_HELP, NULL);
-        break;
-    }
-    return true;
-}
-
 static bool add_rendezvous_headline(const grout_wording *wording, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_sentence__add(out, GROUT_SENTENCE_RENDEZVOUS_END_HEAD, NULL);
@@ -653,8 +615,8 @@ static const words_row ROWS[] = {
      add_visible_repair, GROUT_PHRASE_RELATED_INIT},
     {GROUT_DIAG_CLUSTER_EXIT, GROUT_SUBJECT_ARRIVAL, add_arrival_headline, add_arrival_edge,
      add_arrival_repair, GROUT_PHRASE_NOTHING},
-    {GROUT_DIAG_OUT_OF_BOUNDS, GROUT_SUBJECT_USUAL, add_place_headline, NULL, add_outside_repair,
-     GROUT_PHRASE_NOTHING},
+    {GROUT_DIAG_OUT_OF_BOUNDS, GROUT_SUBJECT_USUAL, add_place_headline, NULL,
+     grout_wording__add_outside_repair, GROUT_PHRASE_NOTHING},
     {GROUT_DIAG_COLLECTIVE_DIVERGENCE, GROUT_SUBJECT_COPY, add_copy_headline, add_copy_edge,
      add_copy_repair, GROUT_PHRASE_RELATED_COPY},
     {GROUT_DIAG_PAIR_LEADER, GROUT_SUBJECT_USUAL, add_leader_headline, add_leader_edge,

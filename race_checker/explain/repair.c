@@ -656,9 +656,7 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
                                              : GROUT_SENTENCE_TOO_MANY_HELP,
                             NULL);
     } else if (wording->record->code == GROUT_DIAG_INDEX_OVERFLOW) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_WRAPPED_HELP,
-            &(grout_words){.ops = grout_wording__spell(wording, GROUT_SPELLING_BOUNDS, NULL)});
+        grout_wording__add_wrap_repair(wording, out);
     } else if (wording->record->code == GROUT_DIAG_DIVISION_BY_ZERO) {
         grout_sentence__add(
             out, GROUT_SENTENCE_QUOTIENT_HELP,
@@ -684,6 +682,8 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
         repair_group(wording, out);
     } else if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
         repair_map(wording, out);
+    } else if (code == GROUT_DIAG_UNINITIALISED_READ) {
+        (void)grout_wording__add_unwritten_repair(wording, out);
     } else if (grout_code__is_about_wgmma(code)) {
         repair_wgmma(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {

@@ -1,5 +1,6 @@
 /* tensor_words.c - sentences about tensor memory, and about MMAs of tcgen05 that are in flight.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "reuse.h"
 #include "wording.h"
 
 static bool has_code(const grout_wording *wording, grout_diag_code code) {
@@ -175,6 +176,17 @@ static const char *get_arrives(const grout_wording *wording, const grout_side *s
 
 static void repair_race(const grout_wording *wording, grout_text *out) {
     const grout_side *sides = wording->facts->sides;
+    const grout_side *writer = grout_record__find_overwriter(wording->module, wording->record);
+    if (writer != NULL) {
+        const grout_side *reader = &sides[writer == sides ? 1 : 0];
+        grout_sentence__add(
+            out, GROUT_SENTENCE_TENSOR_REUSE_HELP,
+            &(grout_words){.op = get_arrives(wording, reader),
+                           .line = grout_wording__get_line(wording, &reader->origin),
+                           .barrier = get_barrier(wording),
+                           .other_line = grout_wording__get_line(wording, &writer->origin)});
+        return;
+    }
     grout_sentence__add(
         out, GROUT_SENTENCE_TENSOR_RACE_HELP,
         &(grout_words){.op = get_arrives(wording, &sides[1]),

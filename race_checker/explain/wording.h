@@ -46,12 +46,21 @@ typedef struct grout_face {
     bool is_known;
 } grout_face;
 
+/* Where undefined values come from: made when the first finding about one asks. */
+typedef struct grout_sources {
+    struct grout_feeds *feeds; /* NULL: nothing without a value has been read */
+    bool is_made;
+} grout_sources;
+
+void grout_sources__deinit(grout_sources *sources);
+
 /* What the findings of a report ask about their kernel, each made when the first of them asks. */
 typedef struct grout_shared {
     grout_wait_counts waits;
     grout_counters counters;
     grout_face face;
     grout_line_table lines;
+    grout_sources sources;
 } grout_shared;
 
 /* One finding in the making. Its strings are the report's. */
@@ -259,6 +268,20 @@ bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out);
 bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
                                         grout_text *out);
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out);
+
+/* ---- place_words.c ---- */
+
+/* out-of-bounds; false: nothing is known. */
+bool grout_wording__add_outside_repair(const grout_wording *wording, grout_text *out);
+/* index-overflow. */
+void grout_wording__add_wrap_repair(const grout_wording *wording, grout_text *out);
+
+/* ---- unwritten_words.c ---- */
+
+/* The read that the value of an uninitialised-read comes from; NULL: not known, or not one. */
+const grout_unwritten *grout_wording__find_unwritten(const grout_wording *wording);
+/* What to do about it; false: it is not known. */
+bool grout_wording__add_unwritten_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- reuse_words.c ---- */
 

@@ -157,8 +157,11 @@ typedef struct grout_facts {
     grout_near near;
     uint32_t owner;          /* accesses: the CTA whose bytes they are, if they are a CTA's */
     uint32_t element, phase; /* barrier findings */
-    uint8_t subject;         /* grout_subject */
-    grout_fault fault;       /* findings that come as faults */
+    /* overrun: threads that have arrived there, a bit for each, by the rank of their CTA; of a
+     * plain barrier those of other CTAs alone */
+    uint8_t arrivers[GROUT_CLUSTER_MAX];
+    uint8_t subject;   /* grout_subject */
+    grout_fault fault; /* findings that come as faults */
     int64_t have, need;
     bool counts_lanes;     /* of a named barrier: need is lanes */
     grout_diag_code raced; /* same-value-race: the race that it would be if the values differed */

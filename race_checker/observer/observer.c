@@ -6,6 +6,7 @@
 #include "deadlock.h"
 #include "explain.h"
 #include "protocols.h"
+#include "unwritten.h"
 #include "values.h"
 #include "visits.h"
 
@@ -99,10 +100,6 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->run.undefined_ops =
         grout__new(checker->allocator, grout_module_get_op_count(info->module), 1);
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
-    checker->run.op_ranks = grout__new(checker->allocator, grout_module_get_op_count(info->module),
-                                       sizeof *checker->run.op_ranks);
-    checker->run.ranked_op_count =
-        checker->run.op_ranks ? grout_module_get_op_count(info->module) : 0;
     checker->run.undefined_op_count =
         checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
     checker->run.grid_updates =
@@ -112,7 +109,7 @@ static bool begin(void *self, const grout_launch_info *info) {
         checker->run.grid_updates ? grout_module_get_object_count(info->module) : 0;
     checker->values = checker->judged ? grout_values__new(checker) : NULL;
     if ((checker->judged && !checker->values) || !checker->run.op_threads ||
-        !checker->run.op_ranks || !checker->run.undefined_ops || !checker->run.grid_updates ||
+        !checker->run.undefined_ops || !checker->run.grid_updates ||
         !copy_elements(checker, info) || !copy_pasts(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
@@ -136,8 +133,6 @@ static void count_event(grout_checker *checker, const grout_event *event) {
     GROUT_ASSERT(event->origin.op < checker->run.op_count);
     if (event->clocks) {
         checker->run.op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
-        checker->run.op_ranks[event->origin.op] |=
-            (uint16_t)(1u << event->origin.cta % checker->shape.cta_count);
     }
     checker->run.async_ops += event->kind == GROUT_EVENT_ISSUE;
     if (event->kind == GROUT_EVENT_UNDEFINED) {
@@ -209,6 +204,8 @@ static bool dispatch(grout_checker *checker, const grout_event *event) {
         return grout_checker__collective(checker, event);
     case GROUT_EVENT_REGISTERS:
         return grout_checker__registers(checker, event);
+    case GROUT_EVENT_UNWRITTEN:
+        return grout_checker__note_unwritten(checker, event);
     case GROUT_EVENT_UNDEFINED:
     case GROUT_EVENT_TMEM_WAIT: /* the clocks say what it covers */
     case GROUT_EVENT_GRID_WAIT:

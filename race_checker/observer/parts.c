@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "observer.h"
+#include "unwritten.h"
 
 static bool observe(void *self, const grout_event *event) {
     const grout_checker *part = self;
@@ -55,8 +56,13 @@ bool grout_checker__join_part(void *self, const grout_observer *observer) {
     grout_run_state *run = &checker->run;
     for (uint32_t i = 0; i < run->op_count && i < part->run.op_count; i++) {
         run->op_threads[i] |= part->run.op_threads[i];
-        run->op_ranks[i] |= part->run.op_ranks[i];
         run->undefined_ops[i] |= part->run.undefined_ops[i];
+    }
+    for (uint32_t i = 0; i < part->run.unwritten_count; i++) {
+        const grout_unwritten *it = &part->run.unwritten[i];
+        if (!grout_checker__add_unwritten(checker, it->op, &it->box)) {
+            return false;
+        }
     }
     run->accesses += part->run.accesses;
     run->async_ops += part->run.async_ops;

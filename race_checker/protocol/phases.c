@@ -108,6 +108,21 @@ grout_phase_state *grout_element__find_phase(const grout_checker *checker,
 
 /* ---- pairs of phases ---- */
 
+/* Notes the threads that have arrived on the element so far. */
+static void note_arrivers(const grout_checker *checker, const grout_element_at *at,
+                          grout_facts *facts) {
+    const uint32_t threads = checker->shape.thread_count;
+    for (uint32_t i = 0; i < at->element->contributor_count; i++) {
+        const grout_contributor *it = &at->element->contributors[i];
+        const uint32_t rank = it->actor / checker->local_actors;
+        const uint32_t local = it->actor % checker->local_actors;
+        const uint32_t thread = local < threads ? local : (local - threads) / 4;
+        if (!it->is_of_engine) {
+            facts->arrivers[rank] |= (uint8_t)(1u << thread);
+        }
+    }
+}
+
 /* need: the arrivals of a phase; 0: not known any more. */
 static bool report_overrun(grout_checker *checker, const grout_element_at *at, uint32_t phase,
                            const grout_origin *contribution, const grout_origin *wait,
@@ -117,6 +132,7 @@ static bool report_overrun(grout_checker *checker, const grout_element_at *at, u
     facts.element = at->index;
     facts.phase = phase;
     facts.need = need;
+    note_arrivers(checker, at, &facts);
     facts.fault.object = checker->info.element_objects[at->index];
     at->element->facts.has_overrun = 1;
     facts.sides[0].origin = *contribution;

@@ -103,6 +103,16 @@ typedef struct grout_cta_state {
 /* ---- what a snapshot copies ---- */
 
 /* Plain members and lists, copied whole (see RUN in snapshot.c). None of these is hashed. */
+/* Elements that an op has read and that had no value: all of them, as one box. */
+typedef struct grout_unwritten {
+    grout_op_id op;
+    uint32_t reserved;
+    grout_box box;
+    GROUT_NOTE_END
+} grout_unwritten;
+
+enum { GROUT_UNWRITTEN_MAX = 64 }; /* ops; of more it is not known */
+
 typedef struct grout_run_state {
     bool has_deadlock, has_step_limit;
     bool has_foreign_wait; /* some cluster has waited at a semaphore that another one signals */
@@ -118,10 +128,11 @@ typedef struct grout_run_state {
     uint32_t bulk_wait_count, bulk_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
-    uint16_t *op_ranks;     /* by op: bit r, a CTA of rank r in its cluster has executed it */
-    uint8_t *undefined_ops; /* by op: 1, it has met or made something undefined
-                               (GROUT_EVENT_UNDEFINED) */
-    uint32_t op_count, undefined_op_count, ranked_op_count, reserved_op_count;
+    uint8_t *undefined_ops;     /* by op: 1, it has met or made something undefined
+                                   (GROUT_EVENT_UNDEFINED) */
+    grout_unwritten *unwritten; /* what ops have read that had no value, an op each */
+    uint32_t unwritten_count, unwritten_capacity;
+    uint32_t op_count, undefined_op_count;
     /* by object: bits 1 << grout_update of the atomics of earlier grids that meet those of this one
      * in no order */
     uint32_t *grid_updates;

@@ -12,7 +12,7 @@ static const grout_list_place RUN_LISTS[] = {
     GROUT_LIST(grout_run_state, ended_ctas, ended_words, ended_words),
     GROUT_LIST(grout_run_state, bulk_waits, bulk_wait_count, bulk_wait_capacity),
     GROUT_LIST(grout_run_state, op_threads, op_count, op_count),
-    GROUT_LIST(grout_run_state, op_ranks, ranked_op_count, ranked_op_count),
+    GROUT_LIST(grout_run_state, unwritten, unwritten_count, unwritten_capacity),
     GROUT_LIST(grout_run_state, undefined_ops, undefined_op_count, undefined_op_count),
     GROUT_LIST(grout_run_state, grid_updates, object_count, object_count)};
 static const grout_list_table RUN = GROUT_LIST_TABLE(grout_run_state, RUN_LISTS);

@@ -43,6 +43,7 @@
     NOTE(grout_bulk_wait)         \
     NOTE(grout_thread_history)    \
     NOTE(grout_box)               \
+    NOTE(grout_unwritten)         \
     NOTE(grout_side)              \
     NOTE(grout_near)              \
     NOTE(grout_cover)             \
@@ -61,6 +62,10 @@ static const struct {
 
 /* What the texts of other tests do not have. */
 static const char *const own_texts[] = {
+    /* what has no value, read while another thread still runs */
+    "kernel @k(%y: out gmem f32[64]) threads(w = 2) {\n"
+    " scratch %s : smem f32[64]\n if (eq (axis_index w), 0) { store %y, (load %s) } else {\n"
+    " for %i in 0..200 { store %y[0], 1.0 } } }",
     /* more open pairs of phases than an element keeps */
     "kernel @k(%x: in gmem f32[2], %y: out gmem f32[2]) threads(w = 2) {\n"
     " scratch %b : barrier[1]\n if (eq (axis_index w), 0) {\n"
@@ -185,6 +190,9 @@ static places find_places(grout_checker *checker) {
     found.at[AT_grout_memory] = checker->memory.test_field;
     if (checker->run.bulk_wait_count > 0) {
         found.at[AT_grout_bulk_wait] = checker->run.bulk_waits[0].test_field;
+    }
+    if (checker->run.unwritten_count > 0) {
+        found.at[AT_grout_unwritten] = checker->run.unwritten[0].test_field;
     }
     find_in_shadow(&checker->memory.gmem, &found);
     for (uint32_t i = 0; i < checker->memory.cta_count; i++) {
