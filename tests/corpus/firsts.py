@@ -2,8 +2,9 @@
 
 usage: firsts.py --grout PATH [--show]
 
-firsts.tsv has a line for each NAME.bug.grout: its path, the code of the first error that 'grout check' reports, and words
-of that finding's help, in their order, with '..' between what need not follow each other. --show prints the helps.
+firsts.tsv has a line for each NAME.bug.grout: its path, the code of the first error that 'grout check' reports, and
+words of that finding's help, in their order, with '..' between what need not follow each other. --show prints the
+helps.
 
 SPDX-License-Identifier: Apache-2.0
 """
