@@ -10,6 +10,8 @@
 
 #include "grout-internal/verify.h"
 
+#include <string.h>
+
 /* ---- who would bring what is needed ---- */
 
 /* The thread that comes to an op by itself, and the op; thread NULL: nobody does. */
@@ -184,9 +186,22 @@ static bool add_omission_help(const grout_deadlock *text, const grout_need *need
 
 /* ---- nothing that brings it ---- */
 
+/* The element as an operation takes it: "%full[1]", "full.at[1]" in Python. */
+static const char *name_operand(const grout_deadlock *text, const grout_need *need) {
+    grout_text words = {.allocator = text->checker->allocator};
+    const char *all = name_element(text, need);
+    const char *index =
+        grout_module_get_surface(text->module) == GROUT_SURFACE_PALLAS ? strchr(all, '[') : NULL;
+    if (index == NULL) {
+        return all;
+    }
+    grout_text_add(&words, "%.*s.at%s", (int)(index - all), all, index);
+    return grout_deadlock__keep(text, &words);
+}
+
 static const char *spell_arrival(const grout_deadlock *text, const grout_need *need) {
     grout_text words = {.allocator = text->checker->allocator};
-    const grout_words element = {.element = name_element(text, need)};
+    const grout_words element = {.element = name_operand(text, need)};
     const grout_surface surface = grout_module_get_surface(text->module);
     if (grout_module_get_object(text->module, need->object)->is_explicit) {
         grout_spelling__add(&words, surface, GROUT_SPELLING_MBARRIER_ARRIVE, &element);
@@ -200,7 +215,7 @@ static const char *spell_signal(const grout_deadlock *text, const grout_need *ne
     grout_text words = {.allocator = text->checker->allocator};
     grout_spelling__add(
         &words, grout_module_get_surface(text->module), GROUT_SPELLING_SEMAPHORE_SIGNAL,
-        &(grout_words){.element = name_element(text, need), .need = need->thread->phase});
+        &(grout_words){.element = name_operand(text, need), .need = need->thread->phase});
     return grout_deadlock__keep(text, &words);
 }
 
