@@ -114,6 +114,41 @@ static const char *spell_parity(const grout_deadlock *text, grout_op_id wait, ui
     return grout_deadlock__keep(text, &words);
 }
 
+/* Whether the other thread would start a copy that brings what is needed. */
+static bool fills(const grout_deadlock *text, const grout_need *need,
+                  const grout_thread_fact *other) {
+    bool has_any = false;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && !has_any; i++) {
+        const grout_sync_info *sync =
+            grout_op_get_sync((grout_opcode)grout_module_get_op(text->module, i)->opcode);
+        has_any = sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS &&
+                  grout_deadlock__is_bringer(text, need, i) &&
+                  grout_deadlock__serves(text, need, i, other);
+    }
+    return has_any;
+}
+
+/* A wait for parity 0 of a fresh mbarrier, by a thread that another one waits for: of the two the
+ * one that fills a slot has to go first. */
+static bool add_fresh_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
+    const server other = find_server(text, need);
+    if (other.thread == NULL) {
+        return false;
+    }
+    const grout_need back = grout_deadlock__get_need(text, other.thread);
+    const grout_barrier_fact *barrier = other.thread->state == GROUT_THREAD_BLOCKED_PARITY
+                                            ? grout_deadlock__find_barrier(text, other.thread)
+                                            : NULL;
+    const bool is_of_other = barrier != NULL && grout_deadlock__is_fresh(other.thread, barrier) &&
+                             fills(text, need, other.thread);
+    const grout_need *first = is_of_other ? &back : need;
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_FRESH_HELP,
+                        &(grout_words){.element = name_element(text, first),
+                                       .line = get_line(text, first->thread),
+                                       .op = spell_parity(text, first->thread->origin.op, 1)});
+    return true;
+}
+
 /* A wait for a parity that has passed, or that a fresh mbarrier does not have. */
 static bool add_parity_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const grout_thread_fact *root = need->thread;
@@ -134,14 +169,8 @@ static bool add_parity_help(const grout_deadlock *text, const grout_need *need, 
             &(grout_words){.phase = root->meant, .element = name_element(text, need)});
         return true;
     }
-    if (!grout_deadlock__is_fresh(root, barrier) || barrier->arrived > 0 ||
-        find_server(text, need).thread == NULL) {
-        return false;
-    }
-    grout_sentence__add(out, GROUT_SENTENCE_STUCK_FRESH_HELP,
-                        &(grout_words){.element = name_element(text, need),
-                                       .op = spell_parity(text, root->origin.op, 1)});
-    return true;
+    return grout_deadlock__is_fresh(root, barrier) && barrier->arrived == 0 &&
+           add_fresh_help(text, need, out);
 }
 
 /* ---- arrivals that have gone elsewhere, or been left out ---- */
@@ -332,6 +361,46 @@ static void add_two_help(const grout_deadlock *text, const grout_need *need, con
                                        .line = grout_deadlock__get_line(text, other->op),
                                        .other_line = get_line(text, other->thread),
                                        .more = grout_deadlock__keep(text, &last)});
+}
+
+static uint32_t get_phase(const grout_need *need) {
+    return need->thread->state == GROUT_THREAD_BLOCKED_PARITY ? need->thread->meant
+                                                              : need->thread->phase;
+}
+
+/* One side of a slot has seen more phases than it has given back. */
+static bool add_lag_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
+    const server other = find_server(text, need);
+    if (other.thread == NULL || !is_on_barrier(need)) {
+        return false;
+    }
+    const grout_need back = grout_deadlock__get_need(text, other.thread);
+    const server own = find_server(text, &back);
+    if (!is_on_barrier(&back) || back.index != need->index || back.object == need->object ||
+        own.thread == NULL || get_phase(need) == get_phase(&back)) {
+        return false;
+    }
+    const bool is_own = get_phase(need) > get_phase(&back);
+    const grout_need *seen = is_own ? need : &back, *given = is_own ? &back : need;
+    const grout_op_id op = is_own ? own.op : other.op, condition = find_if(text, op);
+    grout_text more = {.allocator = text->checker->allocator};
+    if (condition != 0) {
+        grout_sentence__add(&more, GROUT_SENTENCE_STUCK_LAG_IF,
+                            &(grout_words){.op = get_mnemonic(text, condition),
+                                           .line = grout_deadlock__get_line(text, condition)});
+    }
+    grout_sentence__add(
+        out, GROUT_SENTENCE_STUCK_LAG_HELP,
+        &(grout_words){.actor = name_thread(text, seen->thread),
+                       .need = get_phase(seen),
+                       .s = grout_phrase__get_plural(get_phase(seen)),
+                       .other_element = name_element(text, seen),
+                       .have = get_phase(given),
+                       .element = name_element(text, given),
+                       .op = get_mnemonic(text, op),
+                       .line = grout_deadlock__get_line(text, op),
+                       .more = condition != 0 ? grout_deadlock__keep(text, &more) : ""});
+    return true;
 }
 
 /* Somebody would bring it, and waits for something itself. */
@@ -555,9 +624,9 @@ static bool add_meeting_help(const grout_deadlock *text, const grout_need *need,
 
 void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact *root) {
     static bool (*const helps[])(const grout_deadlock *, const grout_need *, grout_text *) = {
-        add_room_help,     add_parity_help,  add_bytes_help,  add_slot_help,   add_lost_help,
-        add_omission_help, add_nothing_help, add_count_help,  add_circle_help, add_spin_help,
-        add_units_help,    add_turns_help,   add_meeting_help};
+        add_room_help,     add_parity_help,  add_bytes_help, add_slot_help,   add_lost_help,
+        add_omission_help, add_nothing_help, add_count_help, add_lag_help,    add_circle_help,
+        add_spin_help,     add_units_help,   add_turns_help, add_meeting_help};
     const grout_need need = grout_deadlock__get_need(text, root);
     grout_text sentence = {.allocator = text->checker->allocator};
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
