@@ -52,7 +52,7 @@ def add_one(kernels):
 
 
 COUNT = """const N = 64, R = 100000
-kernel @count(%x: in gmem i32[N], %y: out gmem i32[N])
+kernel @count(%x: in gmem i32[N] init(zeros), %y: out gmem i32[N])
 {
   %sum = for %i in 0..R carry(%acc = (load %x)) {
     %next = add %acc, 1

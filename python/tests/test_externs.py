@@ -6,7 +6,7 @@ import pytest
 import grout
 
 TEXT = """const N = 5
-kernel @k(%x: in gmem {dtype}[N], %y: out gmem {dtype}[N])
+kernel @k(%x: in gmem {dtype}[N] init(ones), %y: out gmem {dtype}[N])
 {{
   store %y, (extern_elementwise "f", (load %x), 3 : {dtype})
 }}

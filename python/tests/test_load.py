@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loading: files, texts, several kernels, what is refused."""
+import pickle
+
 import pytest
 
 import grout
@@ -26,6 +28,32 @@ def test_several_kernels_have_names(kernels):
         grout.load(path)
     with pytest.raises(KeyError, match="did you mean 'add_one'"):
         grout.load(path, kernel="add_oen")
+
+
+def test_texts_of_one_line():
+    line = "kernel @k(%y: out gmem f32[4]) { store %y, (broadcast 1.0 : f32[4]) }"
+    assert (grout.load(line).run() == 1).all()
+    for source, error, message in (("", ValueError, "the name of the file is empty"),
+                                   (line.encode(), TypeError, "take .decode"),
+                                   ("nothing.grout", OSError, "nothing.grout")):
+        with pytest.raises(error, match=message):
+            grout.load(source)
+
+
+@pytest.mark.parametrize("make", [lambda kernels: grout.load(kernels / "add_one.grout", kernel="add_one_smem"),
+                                  lambda kernels: grout.load(TEXT)])
+def test_kernels_are_pickled(kernels, make):
+    kernel = make(kernels)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert repr(again) == repr(kernel) and again.module.source == kernel.module.source
+    assert again.module.name == kernel.module.name and again.module.is_file == kernel.module.is_file
+    assert str(again.check()) == str(kernel.check())
+
+
+def test_notebooks_show_kernels():
+    page = grout.load("const N = 4\nkernel @k(%x: in gmem f32[N], %y: out gmem f32[N])\n{\n}\n")._repr_html_()
+    assert "<b" not in page and all(words in page for words in ("@k</span> of &lt;text&gt;", "\n    %x: in f32[N]",
+                                                                "\n    const N = 4</pre>"))
 
 
 def test_a_broken_text_carries_its_diagnostics():

@@ -175,11 +175,11 @@ def test_tensor_maps_of_a_kernel(kernels):
 
 
 def test_races_of_a_kernel(kernels):
-    wrong = grout.load(kernels / "bugs" / "add_tma_no_commit.grout")
+    wrong, a = grout.load(kernels / "bugs" / "add_tma_no_commit.grout"), numpy.ones((256, 256), "float32")
     with pytest.raises(grout.RunError) as error:
-        run_ptx(wrong, find_races=True)
+        run_ptx(wrong, a, a, find_races=True)
     assert error.value.diagnostics[0].code == "ptx-race" and "fence.proxy.async" in str(error.value)
-    run_ptx(grout.load(kernels / "add_tma.grout"), find_races=True)
+    run_ptx(grout.load(kernels / "add_tma.grout"), a, a, find_races=True)
 
 
 def test_options_that_the_machine_has_not(add_one):

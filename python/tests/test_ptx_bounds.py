@@ -209,8 +209,8 @@ def test_what_is_no_text():
 # ---- a kernel as PTX
 
 def test_a_kernel_as_ptx_within_bounds(add_one):
-    endless = grout.load("kernel @k(%y: inout gmem i32[1])\n{\n  for %i in 0..2000000000 {\n    atomic_add %y[0], %i\n "
-                         " }\n}\n")
+    endless = grout.load("kernel @k(%y: inout gmem i32[1] init(zeros))\n{\n  for %i in 0..2000000000 {\n"
+                         "    atomic_add %y[0], %i\n  }\n}\n")
     run_ptx(add_one, numpy.zeros(512, "float32"))  # NVRTC is loaded
     start = time.monotonic()
     with pytest.raises(grout.RunError, match="the time was over"):

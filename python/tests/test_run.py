@@ -16,16 +16,30 @@ def test_outputs_are_made_or_given(add_one):
 
 
 def test_several_outputs_have_names():
-    kernel = grout.load("kernel @k(%x: in gmem i32[4], %y: out gmem i32[4], %z: inout gmem i32[4])\n{\n"
+    kernel = grout.load("kernel @k(%x: in gmem i32[4], %y: out gmem i32[4], %z: inout gmem i32[4] init(7))\n{\n"
                         "  store %y, (add (load %x), 1)\n  store %z, (add (load %z), 2)\n}\n")
     x, z = numpy.arange(4, dtype="int32"), numpy.zeros(4, "int32")
     results = kernel.run(x, z=z)
     assert (results.y == x + 1).all() and results.z is z and (z == 2).all()
-    assert kernel.run(x=x).z.shape == (4,)  # of what its init says
+    assert (kernel.run(x=x).z == 9).all()  # of what its init says
 
 
 def test_no_output():
-    assert grout.load("kernel @k(%x: in gmem i32[4])\n{\n  %v = load %x\n}\n").run() is None
+    kernel = grout.load("kernel @k(%x: in gmem i32[4])\n{\n  %v = load %x\n}\n")
+    assert kernel.run(numpy.zeros(4, "int32")) is None
+
+
+@pytest.mark.parametrize("device", ["cpu", "ptx"])
+def test_inputs_are_not_made_up(device):
+    kernel = grout.load("kernel @k(%x: in gmem i32[4], %n: i32, %z: inout gmem i32[4] init(ones), "
+                        "%y: out gmem i32[4])\n{\n  store %y, (add (load %x), (broadcast %n : i32[4]))\n}\n")
+    x = numpy.zeros(4, "int32")
+    with pytest.raises(grout.ArgumentError, match=r"@k, %x: in i32\[4\]: no array is given, and it has no init"):
+        kernel.run(n=3, device=device)
+    with pytest.raises(grout.ArgumentError, match="@k, %n: i32: no value is given"):
+        kernel.run(x, device=device)
+    assert kernel.check().is_clean
+    assert (kernel.run(x, n=3).y == 3).all()
 
 
 @pytest.mark.parametrize("value", [3, 3.0, numpy.float32(3), numpy.array(3, "float32")])
@@ -62,7 +76,7 @@ def test_lines_of_debug_print(capsys):
 def test_a_deadlock_is_an_error(kernels):
     kernel = grout.load(kernels / "bugs" / "missing_arrive.grout")
     with pytest.raises(grout.RunError, match="deadlock"):
-        kernel.run()
+        kernel.run(numpy.zeros((8, 256), "float32"))
 
 
 def test_a_failed_debug_check_is_an_error():
@@ -86,7 +100,7 @@ def test_limits(slow):
 def test_memory_of_a_long_kernel():
     """What the kernel is bound in counts: the arrays and the machine take next to nothing."""
     body = "".join(f"  %v{i} = add %v0, {i}\n" for i in range(1, 20000))
-    kernel = grout.parse(f"kernel @k(%y: inout gmem i32[4])\n{{\n  %v0 = load %y[0]\n{body}}}\n")["k"]
+    kernel = grout.parse(f"kernel @k(%y: inout gmem i32[4] init(zeros))\n{{\n  %v0 = load %y[0]\n{body}}}\n")["k"]
     assert kernel.check(max_memory=1000000).verdict == "incomplete"
     with pytest.raises(MemoryError, match="max-memory"):
         kernel.run(max_memory=1000000)

@@ -119,6 +119,7 @@ def test_fix(wrong):
     assert "+  commit_smem\n" in fix.diff and "  commit_smem\n" in fix.text and "1 change" in fix.outcome
     assert fix.steps and "insert 'commit_smem'" in fix.steps[0] and fix.diff.strip() in str(fix)
     assert grout.load(fix.text).check().is_clean
+    assert '<span style="color:#2e7d32">+  commit_smem</span>\n' in fix._repr_html_()
     with pytest.raises(ValueError, match="of no file"):
         fix.write()
 

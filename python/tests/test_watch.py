@@ -17,7 +17,7 @@ import grout
 pytestmark = pytest.mark.library
 
 # 16 CTAs that call f for 64 elements each.
-MAP = """kernel @k(%x: in gmem f32[64], %y: out gmem f32[16, 64]) grid(c = 16)
+MAP = """kernel @k(%x: in gmem f32[64] init(ones), %y: out gmem f32[16, 64]) grid(c = 16)
 {
   %c = axis_index c
   store %y[%c, ds(0, 64)], (extern_elementwise "f", (load %x) : f32)
@@ -169,7 +169,7 @@ try:
 except RecursionError as error:
     print("RecursionError", deepest, calls, threading.active_count())
 """
-ONE = ("kernel @k(%x: in gmem f32[4], %y: out gmem f32[4])\n{\n"
+ONE = ("kernel @k(%x: in gmem f32[4] init(ones), %y: out gmem f32[4])\n{\n"
        "  store %y, (extern_elementwise \"f\", (load %x) : f32)\n}\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import difflib
+import operator
 import os
 import threading
 import typing
@@ -19,7 +20,7 @@ from ._gpu import Launcher, make_launch_options
 from ._launch import CUTS, Options, Progress
 from ._library import ffi, lib, take_text, text_of, visible
 from ._limits import encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
-from ._report import Fix, Report, make_report
+from ._report import Fix, Report, make_report, to_html
 from ._severity import read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
@@ -140,6 +141,13 @@ class Module:
     def __repr__(self) -> str:
         return f"<grout.Module {self.name!r}: {', '.join('@' + name for name in self.kernels)}>"
 
+    def _repr_html_(self) -> str:
+        return to_html(str(self) if self._source is None else visible(self._source.decode("utf-8", "replace")))
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """As a text: of one that was built, as it is printed, and places are lines of that."""
+        return _load_pickled, (self.source, self.name, self.is_file, self.unsaid)
+
     def _bind(self, defines: dict[str, tuple[typing.Any, str]],
               arch: str | None) -> tuple[typing.Any, tuple[Diagnostic, ...]]:
         """The module with these values of consts, by name with their origins, and the verifier's warnings."""
@@ -210,6 +218,13 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<grout.Kernel @{self.name}({', '.join(map(str, self.params))})>"
+
+    def _repr_html_(self) -> str:
+        lines = [*map(str, self.params), *(f"const {name} = {value}" for name, value in self.consts.items())]
+        return to_html("\n    ".join([f"\033[1m@{self.name}\033[0m of {visible(self.module.name)}", *lines]))
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        return operator.getitem, (self.module, self.name)
 
     @property
     def page(self) -> tuple[str, bytes]:
@@ -559,8 +574,8 @@ class Kernel:
         """Runs the kernel on the CPU, without the checker, and returns the arrays that it writes.
 
         One array, or a named tuple of several. Arrays that are given are used where they lie: 'out' and 'inout' ones
-        are written. An 'out' array that is not given is made by NumPy. Other inputs that are not given are what their
-        init(..) says, or small whole numbers.
+        are written. An 'out' array that is not given is made by NumPy. Inputs that are not given are what their
+        init(..) says; without one they are an ArgumentError.
 
         device="ptx" runs the PTX that NVRTC makes of the kernel's CUDA, on the machine of grout.ptx instead of the
         interpreter; of the options it takes seed, timing, max_steps, max_memory, timeout (NVRTC is not ended in its
@@ -573,6 +588,7 @@ class Kernel:
         find_races = read_flag("find_races", find_races)
         options.check_words()
         arguments, defines = self._sort(arrays, keywords, values)
+        self._ask_for_inputs(arguments)
         given_consts = dict(defines)
         bound, views = self._bind(arguments, defines, arch)
         self._check_memory(bound, views, options, False)
@@ -613,6 +629,15 @@ class Kernel:
         made = Device(emitted.manifest, places, options.max_memory)
         made.run(module, options, find_races, clock)
         made.read_back()
+
+    def _ask_for_inputs(self, arguments: typing.Mapping[str, object]) -> None:
+        """What a kernel computes from made-up inputs is nobody's result. check() makes them up."""
+        for index, param in enumerate(self.params):
+            facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
+            if param.direction != "out" and param.name not in arguments and facts.init == 0:
+                what = "value" if param.direction == "scalar" else "array"
+                raise ArgumentError(f"@{self.name}, {param}: no {what} is given, and it has no init(..): kernel.check() "
+                                    "makes inputs up, kernel.run() does not")
 
     def _make_results(self, bound: Bound, arguments: dict[str, typing.Any],
                       views: dict[str, _arrays.View]) -> dict[str, object]:
@@ -776,11 +801,26 @@ def parse(text: str, name: str = "<text>") -> Module:
     return Module(text, name)
 
 
+def _load_pickled(source: bytes, name: str, is_file: bool, unsaid: frozenset[str]) -> Module:
+    module = parse(source.decode("utf-8", "surrogateescape"), name)
+    module.is_file, module.unsaid = is_file, unsaid
+    return module
+
+
+def _is_text(source: object) -> bool:
+    """Whether it is the text of a kernel, and no file's name."""
+    return isinstance(source, str) and ("\n" in source or ("{" in source and not os.path.exists(source)))
+
+
 def load_module(source: str | os.PathLike[str]) -> Module:
-    """A module from a file, or from a text: a str of several lines."""
-    if isinstance(source, str) and "\n" in source:
+    """A module from a file, or from a text: a str that has several lines, or braces and is no file's name."""
+    if isinstance(source, str) and _is_text(source):
         return parse(source)
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError("bytes are neither a file's name nor a text: take .decode()")
     path = os.fspath(source)
+    if path == "":
+        raise ValueError("the name of the file is empty: give a file, or the text of a kernel")
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read(FILE_MAX + 1)
     if len(text) > FILE_MAX:
@@ -791,7 +831,7 @@ def load_module(source: str | os.PathLike[str]) -> Module:
 
 
 def load(source: str | os.PathLike[str], kernel: str | None = None) -> Kernel:
-    """A kernel from a file, or from a text: a str of several lines. kernel: its name, where there are several."""
+    """A kernel from a file, or from a text (load_module). kernel: its name, where there are several."""
     module = load_module(source)
     if kernel is not None:
         return module[kernel]

@@ -76,7 +76,7 @@ class Finding:
         return text
 
     def _repr_html_(self) -> str:
-        return _to_html(self._show(self._colored))
+        return to_html(self._show(self._colored))
 
 
 def _make_place(facts: typing.Any) -> Place | None:
@@ -228,7 +228,7 @@ class Report:
         printer.text("Report(...)" if cycle else str(self))
 
     def _repr_html_(self) -> str:
-        return _to_html(self._text(True))
+        return to_html(self._text(True))
 
 
 def _make_diagnostic(facts: typing.Any) -> Diagnostic:
@@ -323,7 +323,18 @@ class Fix:
         write(target, self.text)
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [*self.steps, self.diff.rstrip("\n"), self.outcome])) or str(self.report)
+        return self._text(self.diff)
+
+    def _text(self, diff: str) -> str:
+        return "\n".join(filter(None, [*self.steps, diff.rstrip("\n"), self.outcome])) or str(self.report)
+
+    def _repr_pretty_(self, printer: typing.Any, cycle: bool) -> None:
+        printer.text("Fix(...)" if cycle else str(self))
+
+    def _repr_html_(self) -> str:
+        colors = {"+": "32", "-": "31", "@": "36"}
+        return to_html(self._text("\n".join(f"\033[{colors[line[0]]}m{line}\033[0m" if line[:1] in colors else line
+                                            for line in self.diff.split("\n"))))
 
     def __repr__(self) -> str:
         return f"<grout.Fix {'changed' if self.is_changed else 'unchanged'}, {self.report.verdict}>"
@@ -336,7 +347,7 @@ _COLORS = {"30": "#555", "31": "#c62828", "32": "#2e7d32", "33": "#b26a00", "34"
            "36": "#00838f", "37": "#777", "90": "#777"}
 
 
-def _to_html(text: str) -> str:
+def to_html(text: str) -> str:
     """The text as a terminal shows it, as HTML."""
     out, is_open, at = [], False, 0
     for match in _ESCAPE.finditer(text):
