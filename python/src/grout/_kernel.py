@@ -636,8 +636,8 @@ class Kernel:
             facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
             if param.direction != "out" and param.name not in arguments and facts.init == 0:
                 what = "value" if param.direction == "scalar" else "array"
-                raise ArgumentError(f"@{self.name}, {param}: no {what} is given, and it has no init(..): kernel.check() "
-                                    "makes inputs up, kernel.run() does not")
+                raise ArgumentError(f"@{self.name}, {param}: no {what} is given, and it has no init(..): check() "
+                                    "makes inputs up, run() does not")
 
     def _make_results(self, bound: Bound, arguments: dict[str, typing.Any],
                       views: dict[str, _arrays.View]) -> dict[str, object]:
