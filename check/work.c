@@ -82,6 +82,20 @@ static void note_deadlock(grout_session *session, const grout_load *load, grout_
     grout_diags_help(session->diags, "'grout check %s' says who waits for what", load->name);
 }
 
+/* Results of made-up inputs are nobody's. */
+static void note_invented_inputs(grout_session *session, const grout_load *load,
+                                 grout_kernel_id kernel, grout_launch_id launch) {
+    grout_text inputs = {0};
+    const char *first =
+        grout_bindings__describe_invented(&load->bindings, load->bound, kernel, launch, &inputs);
+    if (first != NULL && inputs.data != NULL) {
+        const grout_kernel *info = grout_module_get_kernel(load->bound, kernel);
+        grout_session__note(session, "@%s: inputs are made up: %s (--input %s=FILE.npy)\n",
+                            grout_module_get_string(load->bound, info->name), inputs.data, first);
+    }
+    grout_text_free(&inputs);
+}
+
 /* An unchecked run whose results go nowhere would look as if nothing had happened. */
 static void note_lost_results(grout_session *session, const grout_load *load,
                               grout_kernel_id kernel) {
@@ -129,6 +143,9 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
         print_stats(session, arguments, outcome);
     }
     bool has_results = grout_bindings__have_results(session, &load->bindings);
+    if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
+        note_invented_inputs(session, load, kernel, outcome->settings.launch);
+    }
     if (outcome->status == GROUT_RUN_DONE && has_results) {
         (void)grout_argument_set__write(session, &load->bindings, load->bound, kernel, arguments);
     } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {

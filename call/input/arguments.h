@@ -89,5 +89,10 @@ const char *grout_kernel__describe_outputs(const grout_module *module, grout_ker
 void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,
                                      grout_kernel_id kernel, grout_launch_id launch,
                                      grout_text *out);
+/* Appends those that nobody gives and that have no init(..), with what they are then: "%a: ints".
+ * Returns the name of the first; NULL: there is none. */
+const char *grout_bindings__describe_invented(const grout_bindings *bindings,
+                                              const grout_module *module, grout_kernel_id kernel,
+                                              grout_launch_id launch, grout_text *out);
 
 #endif

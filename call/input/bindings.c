@@ -491,3 +491,23 @@ void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout
         }
     }
 }
+
+const char *grout_bindings__describe_invented(const grout_bindings *bindings,
+                                              const grout_module *module, grout_kernel_id kernel_id,
+                                              grout_launch_id launch, grout_text *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
+    const char *first = NULL;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        const char *name = get_param_name(module, kernel, i);
+        if (param->direction == GROUT_DIRECTION_OUT || param->init != 0 ||
+            grout_bindings__find(bindings, GROUT_BINDING_INPUT, name) != NULL ||
+            find_writer(module, name, launch) != NULL) {
+            continue;
+        }
+        grout_text_add(out, "%s%%%s: ", first == NULL ? "" : ", ", name);
+        grout_init_print_input(module, get_init(module, kernel, i), out);
+        first = first == NULL ? name : first;
+    }
+    return first;
+}

@@ -291,7 +291,9 @@ def test_outputs(folder):
     run("emit", kernel, "-o", f"{folder}/no/k.cu").expect(2, "", f"the folder '{folder}/no' does not exist")
     # A run whose results go nowhere says so.
     lost = "@k ran on the CPU, unchecked; %c was not written to a file (--output c=FILE.npy)\n"
-    assert run("run", kernel).expect(0, "").err == lost
+    made = "@k: inputs are made up: %a: ints (--input a=FILE.npy)\n"
+    assert run("run", kernel).expect(0, "").err == made + lost
+    assert run("run", kernel, "--input", f"a={a}").expect(0, "").err == lost
     run("run", kernel, "-q").expect(0, "", "")
     run("run", kernel, "--check").expect(0, "clean", "")
     assert read(c) == before and read(a).endswith(floats(1, 2, 3, 4, 5, 6))
