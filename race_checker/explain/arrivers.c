@@ -74,10 +74,12 @@ static arrival_set find_arrivers(const grout_wording *wording, grout_object_id o
     return it;
 }
 
-/* One more of "thread wg=0 and thread wg=1"; with its CTA where there are several. */
-static void add_name(const grout_wording *wording, const grout_origin *origin, bool has_cta,
-                     uint32_t index, grout_text *out) {
-    grout_text_add(out, "%s", index > 0 ? grout_phrase__get(GROUT_PHRASE_AND) : "");
+void grout_wording__add_name(const grout_wording *wording, const grout_origin *origin,
+                             uint32_t index, uint32_t count, grout_text *out) {
+    const bool has_cta = wording->checker->shape.cta_count > 1;
+    const bool is_last = has_cta || index + 1 == count; /* a name with its CTA has commas */
+    const char *between = is_last ? grout_phrase__get(GROUT_PHRASE_AND) : ", ";
+    grout_text_add(out, "%s", index > 0 ? between : "");
     if (has_cta) {
         grout_describe_actor(wording->module, wording->checker->info.kernel, origin, out);
     } else {
@@ -95,7 +97,7 @@ static const char *name_arrivers(const grout_wording *wording, const arrival_set
     for (uint32_t i = 0; i < size * THREADS && named < NAMED_MAX; i++) {
         const grout_origin origin = {.cta = first + i / THREADS, .thread = (uint8_t)(i % THREADS)};
         if ((it->threads[i / THREADS] >> i % THREADS & 1) != 0) {
-            add_name(wording, &origin, size > 1, named++, &text);
+            grout_wording__add_name(wording, &origin, named++, count, &text);
         }
     }
     if (named < count) {
@@ -198,7 +200,7 @@ bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *o
     for (uint32_t t = 0, count = 0; t < wording->checker->shape.thread_count; t++) {
         const grout_origin origin = {.cta = facts->sides[0].origin.cta, .thread = (uint8_t)t};
         if ((threads >> t & 1) != 0) {
-            add_name(wording, &origin, false, count++, &names);
+            grout_wording__add_name(wording, &origin, count++, count_bits(threads), &names);
         }
     }
     grout_sentence__add(out, GROUT_SENTENCE_NAMED_SURPLUS_HELP,

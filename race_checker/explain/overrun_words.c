@@ -48,11 +48,15 @@ static bool take_turns(const grout_wording *wording) {
 /* "thread wg=1 and thread wg=2" */
 static const char *name_threads(const grout_wording *wording, uint32_t which) {
     grout_text threads = {.allocator = wording->checker->allocator};
-    for (uint32_t t = 0, count = 0; t < wording->checker->shape.thread_count; t++) {
-        const grout_origin origin = {.thread = (uint8_t)t};
+    uint32_t count = 0, index = 0;
+    for (uint32_t rest = which; rest != 0; rest &= rest - 1) {
+        count++;
+    }
+    for (uint32_t t = 0; t < wording->checker->shape.thread_count; t++) {
+        const grout_origin origin = {.cta = wording->facts->sides[1].origin.cta,
+                                     .thread = (uint8_t)t};
         if (which >> t & 1) {
-            grout_text_add(&threads, "%s", count++ > 0 ? grout_phrase__get(GROUT_PHRASE_AND) : "");
-            grout_wording__add_actor(wording, &origin, &threads);
+            grout_wording__add_name(wording, &origin, index++, count, &threads);
         }
     }
     return grout_wording__keep(wording, &threads);

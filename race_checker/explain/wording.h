@@ -220,6 +220,10 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
 /* Whether the op makes one plain arrival on the object. */
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
+/* One more of "thread wg=0, thread wg=1 and thread wg=2", of which there are count; with its CTA in
+ * a cluster. */
+void grout_wording__add_name(const grout_wording *wording, const grout_origin *origin,
+                             uint32_t index, uint32_t count, grout_text *out);
 /* Whether more threads arrive on the barrier of an overrun than a phase takes arrivals. */
 bool grout_wording__has_surplus(const grout_wording *wording);
 /* What to do about that; line: of the arrival. False: it is not so. */
