@@ -3,6 +3,7 @@
 #include "change.h"
 
 #include "alloc.h"
+#include "invariant.h"
 
 #include <string.h>
 
@@ -71,7 +72,7 @@ static void add_replaced(const grout_change *change, grout_span whole, grout_tex
     grout_text_add_bytes(out, whole.data + rest, whole.size - rest);
 }
 
-static bool is_in(const grout_change *change, const grout_text_lines *lines) {
+bool grout_change__is_in(const grout_change *change, const grout_text_lines *lines) {
     if (change->line >= lines->count ||
         (change->kind == GROUT_CHANGE_MOVE && change->from >= lines->count)) {
         return false;
@@ -81,34 +82,55 @@ static bool is_in(const grout_change *change, const grout_text_lines *lines) {
            (change->column <= size && change->count <= size - change->column);
 }
 
+/* A line with what the change makes of it, or puts beside it. */
+static void add_line(const grout_change *change, const grout_text_lines *lines, size_t i,
+                     grout_text *out) {
+    const bool is_here = i == change->line;
+    const grout_span whole = lines->items[i].whole;
+    if (is_here && change->kind == GROUT_CHANGE_INSERT && !change->is_after) {
+        add_lines(change, lines, out);
+    }
+    if (is_here && change->kind == GROUT_CHANGE_MOVE) {
+        add_moved(change, lines, out);
+    }
+    if (is_here && change->kind == GROUT_CHANGE_REPLACE) {
+        add_replaced(change, whole, out);
+    } else if (!(is_here && change->kind == GROUT_CHANGE_REMOVE) &&
+               !(i == change->from && change->kind == GROUT_CHANGE_MOVE)) {
+        add_span(whole, out);
+    }
+    if (is_here && change->kind == GROUT_CHANGE_INSERT && change->is_after) {
+        add_span(grout_line__get_end(&lines->items[i]).size == 0 ? get_end(lines, i)
+                                                                 : (grout_span){"", 0},
+                 out);
+        add_lines(change, lines, out);
+    }
+}
+
 bool grout_change__apply(const grout_change *change, const grout_text_lines *lines,
                          grout_text *out) {
-    if (!is_in(change, lines)) {
+    if (!grout_change__is_in(change, lines)) {
         return false;
     }
     for (size_t i = 0; i < lines->count; i++) {
-        bool is_here = i == change->line;
-        grout_span whole = lines->items[i].whole;
-        if (is_here && change->kind == GROUT_CHANGE_INSERT && !change->is_after) {
-            add_lines(change, lines, out);
-        }
-        if (is_here && change->kind == GROUT_CHANGE_MOVE) {
-            add_moved(change, lines, out);
-        }
-        if (is_here && change->kind == GROUT_CHANGE_REPLACE) {
-            add_replaced(change, whole, out);
-        } else if (!(is_here && change->kind == GROUT_CHANGE_REMOVE) &&
-                   !(i == change->from && change->kind == GROUT_CHANGE_MOVE)) {
-            add_span(whole, out);
-        }
-        if (is_here && change->kind == GROUT_CHANGE_INSERT && change->is_after) {
-            add_span(grout_line__get_end(&lines->items[i]).size == 0 ? get_end(lines, i)
-                                                                     : (grout_span){"", 0},
-                     out);
-            add_lines(change, lines, out);
-        }
+        add_line(change, lines, i, out);
     }
     return !out->failed;
+}
+
+void grout_changes__apply(const grout_change *const *changes, size_t count,
+                          const grout_text_lines *lines, grout_text *out) {
+    for (size_t i = 0; i < lines->count; i++) {
+        const grout_change *next = count > 0 ? changes[count - 1] : NULL;
+        if (next != NULL && next->line == i) {
+            GROUT_ASSERT(next->kind == GROUT_CHANGE_INSERT || next->kind == GROUT_CHANGE_REPLACE);
+            add_line(next, lines, i, out);
+            count--;
+        } else {
+            add_span(lines->items[i].whole, out);
+        }
+    }
+    GROUT_ASSERT(count == 0);
 }
 
 static size_t count_lines(const char *text) {
@@ -160,7 +182,7 @@ static void add_code(const grout_line *line, grout_text *out) {
 
 void grout_change__describe(const grout_change *change, const grout_text_lines *lines,
                             grout_text *out) {
-    if (!is_in(change, lines)) {
+    if (!grout_change__is_in(change, lines)) {
         return;
     }
     const grout_line *line = &lines->items[change->line];

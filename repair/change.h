@@ -33,6 +33,12 @@ void grout_change__deinit(grout_change *change);
  */
 bool grout_change__apply(const grout_change *change, const grout_text_lines *lines,
                          grout_text *out);
+/* Whether there is the place of the change. */
+bool grout_change__is_in(const grout_change *change, const grout_text_lines *lines);
+/* The same for many at once: each is in, inserts or replaces, and is of a line of its own, the last
+ * line first. */
+void grout_changes__apply(const grout_change *const *changes, size_t count,
+                          const grout_text_lines *lines, grout_text *out);
 /* The number, from 0, that a line has afterwards. */
 size_t grout_change__map(const grout_change *change, size_t line);
 /* "insert 'commit_smem' before line 12" */

@@ -46,15 +46,20 @@ static bool has_time(grout_search *it) {
 
 /* ---- a change ------------------------------------------------------------------------------- */
 
-/* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
-static void add_step(const state *before, const grout_trial_finding *finding,
-                     const grout_change *change, const grout_text_lines *lines, state *after) {
+/* The steps to one text are those to the next one, so far. */
+static void keep_steps(const state *before, state *after) {
     grout_text_add_bytes(&after->steps, before->steps.data, before->steps.size);
+    after->step_count = before->step_count;
+}
+
+/* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
+static void add_step(const grout_trial_finding *finding, const grout_change *change,
+                     const grout_text_lines *lines, state *after) {
     grout_text_add(&after->steps, "  %s at line %u: ", grout_diag_get(finding->code)->text,
                    (unsigned)finding->primary.line);
     grout_change__describe(change, lines, &after->steps);
     grout_text_add(&after->steps, "\n");
-    after->step_count = before->step_count + 1;
+    after->step_count++;
 }
 
 /* Whether the change is a repair: the finding is gone, the kernel is valid and does not hang anew.
@@ -95,7 +100,8 @@ static bool try_change(grout_search *it, const state *before, const grout_trial_
     if (grout_change__apply(change, lines, &after->text)) {
         is_good = judge(it, &after->text, &after->trial);
         if (is_good && is_repair(before, finding, change, after)) {
-            add_step(before, finding, change, lines, after);
+            keep_steps(before, after);
+            add_step(finding, change, lines, after);
             return !after->steps.failed;
         }
     }
@@ -190,21 +196,26 @@ static size_t choose_edits(const grout_trial *trial, const grout_trial_finding *
     return kept;
 }
 
-/* Adds one edit to a state whose trial is of an older text. False without memory. */
-static bool add_edit(state *at, const grout_trial_finding *finding) {
+/* Writes the text of start with these edits, and the steps to it. False without memory. */
+static bool apply_edits(const state *start, const grout_trial_finding *const *edits, size_t count,
+                        state *end) {
+    const grout_change **changes = grout__new(NULL, count, sizeof(const grout_change *));
     grout_text_lines lines = {0};
-    state next = {0};
-    const bool is_good = grout_text_lines__init(&lines, at->text.data, at->text.size);
-    if (is_good && grout_change__apply(&finding->edit, &lines, &next.text)) {
-        add_step(at, finding, &finding->edit, &lines, &next);
-        free_state(at);
-        *at = next;
-        next = (state){0};
+    size_t kept = 0;
+    bool is_good =
+        changes != NULL && grout_text_lines__init(&lines, start->text.data, start->text.size);
+    for (size_t i = 0; i < count && is_good; i++) {
+        if (grout_change__is_in(&edits[i]->edit, &lines)) {
+            changes[kept++] = &edits[i]->edit;
+            add_step(edits[i], &edits[i]->edit, &lines, end);
+        }
     }
-    const bool has_memory = is_good && !at->steps.failed && !next.text.failed;
-    free_state(&next);
+    if (is_good) {
+        grout_changes__apply(changes, kept, &lines, &end->text);
+    }
     grout_text_lines__deinit(&lines);
-    return has_memory;
+    grout__free(changes);
+    return is_good && !end->text.failed && !end->steps.failed;
 }
 
 /* The edits of many findings at once, where one by one would take a run for each. end is empty
@@ -215,12 +226,8 @@ static bool try_together(grout_search *it, const state *start, state *end) {
     const size_t count = edits == NULL ? 0 : choose_edits(&start->trial, edits);
     bool is_good = edits != NULL;
     *end = (state){0};
-    grout_text_add_bytes(&end->text, start->text.data, start->text.size);
-    grout_text_add_bytes(&end->steps, start->steps.data, start->steps.size);
-    end->step_count = start->step_count;
-    for (size_t i = 0; i < count && is_good; i++) {
-        is_good = add_edit(end, edits[i]);
-    }
+    keep_steps(start, end);
+    is_good = is_good && apply_edits(start, edits, count, end);
     grout__free(edits);
     it->tried++;
     is_good = is_good && !end->text.failed && judge(it, &end->text, &end->trial);
