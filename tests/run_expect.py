@@ -18,8 +18,9 @@ import stale
 from limit import SECONDS
 
 
-def find_kernels(paths, without):
-    """The files, and all in the folders; a name of --without that none of them has is a mistake."""
+def find_kernels(paths, without, every=1):
+    """Each N-th of the files and of all in the folders, whatever is left out of them. A name of --without that none of
+    them has is a mistake."""
     found = [path for path in paths if os.path.isfile(path)]
     for path in paths:
         found += sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
@@ -27,7 +28,7 @@ def find_kernels(paths, without):
     missing = set(without) - {os.path.basename(path) for path in found}
     if missing:
         sys.exit(f"--without: no file {', '.join(sorted(missing))}")
-    return [path for path in found if os.path.basename(path) not in without]
+    return [path for path in found[::every] if os.path.basename(path) not in without]
 
 
 def begin(grout, options):
@@ -56,7 +57,7 @@ def main():
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     options = args.options.split()
-    kernels = find_kernels(args.paths, args.without)[::args.every]
+    kernels = find_kernels(args.paths, args.without, args.every)
     if not kernels:
         sys.exit("no kernels")
     together = check(args.grout, options, kernels)
