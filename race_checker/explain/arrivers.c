@@ -29,18 +29,10 @@ typedef struct arrival_set {
     uint8_t threads[GROUT_CLUSTER_MAX];
 } arrival_set;
 
-static uint32_t count_bits(uint32_t bits) {
-    uint32_t count = 0;
-    for (; bits != 0; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
 static uint32_t count_all(const arrival_set *it) {
     uint32_t count = 0;
     for (uint32_t rank = 0; rank < GROUT_CLUSTER_MAX; rank++) {
-        count += count_bits(it->threads[rank]);
+        count += (uint32_t)__builtin_popcount(it->threads[rank]);
     }
     return count;
 }
@@ -200,7 +192,8 @@ bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *o
     for (uint32_t t = 0, count = 0; t < wording->checker->shape.thread_count; t++) {
         const grout_origin origin = {.cta = facts->sides[0].origin.cta, .thread = (uint8_t)t};
         if ((threads >> t & 1) != 0) {
-            grout_wording__add_name(wording, &origin, count++, count_bits(threads), &names);
+            grout_wording__add_name(wording, &origin, count++,
+                                    (uint32_t)__builtin_popcount(threads), &names);
         }
     }
     grout_sentence__add(out, GROUT_SENTENCE_NAMED_SURPLUS_HELP,

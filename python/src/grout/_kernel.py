@@ -807,9 +807,9 @@ def _load_pickled(source: bytes, name: str, is_file: bool, unsaid: frozenset[str
     return module
 
 
-def _is_text(source: object) -> bool:
+def _is_text(source: str) -> bool:
     """Whether it is the text of a kernel, and no file's name."""
-    return isinstance(source, str) and ("\n" in source or ("{" in source and not os.path.exists(source)))
+    return "\n" in source or ("{" in source and not os.path.exists(source))
 
 
 def load_module(source: str | os.PathLike[str]) -> Module:
