@@ -9,7 +9,8 @@ every attribute on each operation that takes it.
   computes or that it is free of races; random/values also fails if no result of a drawn operation
   is compared.
 
-A file of tests/ops/ is all three: tests/ops/ops.py compares its check and its CUDA, and draws from it.
+A file of tests/ops/ is all three: tests/ops/ops.py compares its check and its CUDA, and draws from it. It
+is a golden of the CUDA for the operations whose statements it shows.
 
 list_used reads the kernels with grout's own parser, so a name in a comment counts for nothing.
 
@@ -32,10 +33,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 sys.path.insert(0, TESTS)
 sys.path.insert(0, os.path.join(TESTS, "certificates"))
+sys.path.insert(0, os.path.join(TESTS, "ops"))
 
 import certificates
 import run_golden
 import running  # type: ignore[import-not-found]  # of tests/certificates: for lint_types.py in another part
+import shown
 import stale
 
 # The numbers that tests/random/CMakeLists.txt and tests/certificates run without the label slow.
@@ -151,6 +154,20 @@ def cut_ops(folder):
     return paths
 
 
+def list_shown(tool, cut):
+    """What list_used says of the kernels of tests/ops/, of the operations whose CUDA their files show."""
+    words = {path: shown.read_words(run_golden.read_text(path), os.path.basename(path)[len("ops-"):-len(".grout")])
+             for path in cut}
+    used = collections.defaultdict(list)
+    for (kind, name), paths in list_used(tool, cut).items():
+        op, _, argument = name.partition(" ")
+        paths = [path for path in paths if op in words[path] or shown.WHOLE in words[path]]
+        if paths and kind in ("op", "pair", "chosen"):
+            for entry in ((kind, name), ("attribute" if kind == "pair" else "choice", argument)):
+                used[entry] += paths
+    return used
+
+
 def describe(kind, name):
     if kind == "pair":
         op, attribute = name.split()
@@ -183,9 +200,11 @@ def main():
     wanted = list_wanted(arguments.grout)
     with tempfile.TemporaryDirectory(prefix="grout-completeness-") as folder:
         ops = cut_ops(folder)
-        files = {RUN: find_goldens({"check", "run"}) + ops, CUDA: find_cuda() + ops,
+        files = {RUN: find_goldens({"check", "run"}) + ops, CUDA: find_cuda(),
                  DRAWN: draw_files(arguments, folder) + ops}
         used = {way: list_used(arguments.list_used, paths) for way, paths in files.items()}
+        for entry, paths in list_shown(arguments.list_used, ops).items():
+            used[CUDA][entry] += paths
     if arguments.verbose:
         for kind, name in wanted:
             for way, places in used.items():

@@ -1,12 +1,13 @@
-/* list_used.c - which operations, attributes, choices, pairs of operation and attribute and forms
- * of arrivals the kernels of files use.
+/* list_used.c - which operations, attributes, choices, pairs of operation and attribute or choice
+ * and forms of arrivals the kernels of files use.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: list_used FILE...
  *
- * Prints one line for each that occurs: the file, 'op', 'attribute', 'choice', 'pair' or 'form',
- * the name, and how often, with tabs between. A choice is named with its attribute:
- * 'order(acquire)', a pair with its operation first: 'mbarrier_wait order', and so is a form, which
+ * Prints one line for each that occurs: the file, 'op', 'attribute', 'choice', 'pair', 'chosen' or
+ * 'form', the name, and how often, with tabs between. A choice is named with its attribute:
+ * 'order(acquire)', a pair with its operation first: 'mbarrier_wait order', and so are a choice on
+ * an operation ('chosen'): 'mbarrier_wait order(acquire)', and a form, which
  * says whose barrier the operation works on: 'own', that of another CTA ('peer'), one that counts
  * lanes because async_copy_arrive arrives there ('lanes'), that of a pair of CTAs ('pair'). A file
  * has to parse, bind without defines and verify; the first that does not ends the program with the
@@ -28,6 +29,7 @@ typedef struct uses {
     uint32_t ops[GROUT_OP_COUNT];
     uint32_t attrs[GROUT_ATTR_COUNT];
     uint32_t choices[GROUT_CHOICE_COUNT];
+    uint32_t chosen[GROUT_OP_COUNT][GROUT_CHOICE_COUNT];
     uint32_t pairs[GROUT_OP_COUNT][GROUT_ATTR_COUNT];
     uint32_t forms[GROUT_OP_COUNT][FORM_COUNT];
     bool *counts_lanes; /* by object */
@@ -132,6 +134,7 @@ static void count_op(const grout_module *module, const grout_op *op, uses *count
         if (value != NULL) {
             counts->attrs[i]++;
             counts->choices[value->choice]++;
+            counts->chosen[op->opcode][value->choice]++;
             counts->pairs[op->opcode][i]++;
         }
     }
@@ -144,6 +147,20 @@ static void print_pairs(const char *path, const uses *counts) {
                 printf("%s\tpair\t%s %s\t%" PRIu32 "\n", path,
                        grout_op_get_info((grout_opcode)i)->text,
                        grout_attr_get_info((grout_attr)k)->text, counts->pairs[i][k]);
+            }
+        }
+    }
+}
+
+static void print_chosen(const char *path, const uses *counts) {
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        for (int k = 1; k < GROUT_CHOICE_COUNT; k++) {
+            const grout_choice_info *choice = grout_choice_get_info((grout_choice)k);
+            if (counts->chosen[i][k] > 0) {
+                printf("%s\tchosen\t%s %s(%s)\t%" PRIu32 "\n", path,
+                       grout_op_get_info((grout_opcode)i)->text,
+                       grout_attr_get_info((grout_attr)choice->attr)->text, choice->text,
+                       counts->chosen[i][k]);
             }
         }
     }
@@ -171,6 +188,7 @@ static void print_uses(const char *path, const uses *counts) {
         }
     }
     print_pairs(path, counts);
+    print_chosen(path, counts);
     print_forms(path, counts);
 }
 

@@ -20,13 +20,15 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folders are source trees
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from kernel_headers import list_outputs
+import shown
+from kernel_headers import list_inputs, list_outputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Against a hang only; a slow machine takes what it takes.
 LIMIT_SECONDS = 1800
 MARKS = ("check", "cuda")
 DRAW = re.compile(r"^// DRAW: (.+)$", re.MULTILINE)
+LAUNCH = re.compile(r"// kernel @\w+(.*?), \d+ lanes a thread")
 EXTERN = re.compile(r"^// EXTERN: (\S+)$", re.MULTILINE)
 RANGE = re.compile(r"(\w+) = (\d+)\.\.(\d+)$")
 
@@ -44,6 +46,13 @@ def split(text):
     """The kernel's text, and what is expected by mark."""
     parts = re.split(r"^// ---- (\w+) ----\n", text, flags=re.MULTILINE)
     return parts[0], dict(zip(parts[1::2], parts[2::2]))
+
+
+def say_clean(kernel, launch, inputs):
+    """What 'grout check' says of a kernel that is right, with every path taken."""
+    drawn = f"; inputs {', '.join(f'%{name}: ints' for name in inputs)}" if inputs else ""
+    return (f"@{kernel}: clean\n  covered: {launch or 'one CTA of one thread'}{drawn}; fair schedule, lazy timing\n"
+            "  holds for every schedule and timing of this launch with these inputs\n")
 
 
 def comment(text):
@@ -64,6 +73,16 @@ def must(result, what):
     return stdout
 
 
+def get_twin_cuda(path, name):
+    """The mark 'cuda' of the file that '// CUDA: as NAME' names, with this mnemonic; None without such a line."""
+    source, _ = split(read(path))
+    twin = shown.find_twin(source)
+    if twin is None:
+        return None
+    _, marks = split(read(os.path.join(HERE, twin + ".grout")))
+    return shown.rename(marks.get("cuda", ""), twin, name)
+
+
 class Template:
     """A file laid out in a folder of its own."""
 
@@ -74,6 +93,7 @@ class Template:
         with open(os.path.join(folder, self.file), "w", encoding="utf-8") as file:
             file.write(self.source)
         self.outputs = dict(list_outputs(self.source))
+        self.inputs = dict(list_inputs(self.source))
         self.kernels = list(self.outputs)
         if self.kernels != [self.name, "expected"]:
             raise FileError(f"the kernels are @{self.name} and @expected, not {self.kernels}")
@@ -111,10 +131,26 @@ class Template:
         code, stdout, stderr = self.call("check", self.file, *self.library)
         return comment(f"exit code {code}\n{stdout}{stderr}")
 
-    def get_cuda(self):
-        result = self.call("emit", self.file, "--kernel", "@" + self.name, *self.cuda)
+    def get_cuda(self, kernel):
+        result = self.call("emit", self.file, "--kernel", "@" + kernel, *self.cuda)
         text = must(result, "emit")
-        return comment(text[text.rindex("\n// kernel @") + 1:])
+        return text[text.rindex("\n// kernel @") + 1:]
+
+    def get_shown_cuda(self):
+        text = self.get_cuda(self.name)
+        if not shown.has_statement(text, self.name):
+            raise FileError(f"no statement of its CUDA has '{self.name}'")
+        return comment(shown.cut(text, shown.read_words(self.source, self.name)))
+
+    def get_launch(self, kernel):
+        """The launch in the words of 'grout check'. The CUDA has it too, from another place."""
+        words = LAUNCH.match(self.get_cuda(kernel)).group(1)
+        return words.replace(" = ", "=").strip()
+
+    def get_clean_check(self):
+        """What a file without the mark 'check' says: both kernels are clean, whatever the schedule and the timing."""
+        said = [say_clean(kernel, self.get_launch(kernel), self.inputs[kernel]) for kernel in self.kernels]
+        return comment("exit code 0\n" + "\n".join(said))
 
     def draw(self, number):
         """Consts, and how the check runs: decided by the file's name and the number alone."""
@@ -161,21 +197,34 @@ def show(path, mark, expected, actual):
     sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), "file", "actual"))
 
 
+def write_marks(path, source, marks):
+    text = source + "".join(f"// ---- {mark} ----\n{marks[mark]}" for mark in MARKS if mark in marks)
+    if text != read(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def check_marks(path, template, is_update):
+    """Whether the marks say what happens. A mark is not written where both kernels are clean, or a twin has it."""
+    unwritten = {"check": template.get_clean_check(), "cuda": get_twin_cuda(path, template.name)}
+    actual = {"check": template.get_check(), "cuda": template.get_shown_cuda()}
+    if unwritten["cuda"] not in (None, actual["cuda"]):
+        raise FileError("it has other CUDA than the line '// CUDA: as' says: leave the line out")
+    if is_update:
+        write_marks(path, template.source, {mark: text for mark, text in actual.items() if text != unwritten[mark]})
+        return True
+    expected = {mark: template.expected.get(mark, unwritten[mark] or "") for mark in MARKS}
+    wrong = [mark for mark in MARKS if expected[mark] != actual[mark]]
+    for mark in wrong:
+        show(path, mark, expected[mark], actual[mark])
+    return not wrong
+
+
 def check(path, arguments):
     """Whether the file says what happens; with --update it is made to."""
     with tempfile.TemporaryDirectory(prefix="grout-ops-") as folder:
         template = Template(path, folder, arguments.grout)
-        actual = {} if arguments.draws_alone else {"check": template.get_check(), "cuda": template.get_cuda()}
-        ok = True
-        if arguments.update:
-            text = template.source + "".join(f"// ---- {mark} ----\n{actual[mark]}" for mark in MARKS)
-            if text != read(path):
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
-        for mark, text in actual.items():
-            if not arguments.update and template.expected.get(mark, "") != text:
-                show(path, mark, template.expected.get(mark, ""), text)
-                ok = False
+        ok = arguments.draws_alone or check_marks(path, template, arguments.update)
         for number in range(arguments.draws):
             problem = template.check_draw(number, arguments.draws_alone)
             if problem:
