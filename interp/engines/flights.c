@@ -216,52 +216,13 @@ void grout_flight__finish_deliveries_to(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     for (uint32_t rank = 0; rank < grout_machine__cluster_size(machine); rank++) {
         const grout_cta *peer = grout_cta__peer(cta, rank);
-        for (uint32_t i = grout_cta__head(peer)->first_flight; i != 0;) {
+        grout_flight__begin_walk(peer); /* finishing a commit finishes the MMAs before it */
+        for (uint32_t i = grout_flight__walk(machine); i != 0; i = grout_flight__walk(machine)) {
             const grout_flight *flight = grout_flight__get(machine, i);
-            const bool is_delivery = flight->phase_record != 0 && flight->phase.rank == cta->rank;
-            if (is_delivery) {
+            if (flight->phase_record != 0 && flight->phase.rank == cta->rank) {
                 grout_flight__finish(peer, i);
             }
-            /* Finishing a commit finishes the MMAs before it. */
-            i = is_delivery ? grout_cta__head(peer)->first_flight : flight->next;
         }
-    }
-}
-
-/* Each thread has an accumulator of its own: where threads enter a scope one by one, the others'
- * live on. */
-static bool is_touched(const grout_machine *machine, const grout_scope_plan *scope,
-                       const grout_flight *flight, uint32_t thread) {
-    const grout_inst *inst = grout_flight__inst(machine, flight);
-    const grout_object_id *objects = grout_pool__at(&machine->plan->objects, scope->first_object);
-    for (uint32_t i = 0; i < scope->object_count; i++) {
-        for (uint32_t k = 0; k < inst->box_count; k++) {
-            const grout_box_plan *box = grout_plan__box(machine->plan, inst, k);
-            if (grout_object_get_root(machine->launch.module, box->object) == objects[i] &&
-                (!grout_space_is_of_thread(box->space) || scope->is_collective ||
-                 flight->actor == thread)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-void grout_flight__finish_scope(const grout_cta *cta, const grout_scope_plan *scope,
-                                uint32_t thread) {
-    grout_machine *machine = cta->machine;
-    if (machine->plan->has_pairs && !grout_cta__leads_pair(cta)) { /* its MMAs use what ends here */
-        grout_flight__finish_scope(grout_cta__peer(cta, grout_pair_leader(cta->rank)), scope,
-                                   thread);
-    }
-    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
-        uint32_t next = grout_flight__get(machine, i)->next;
-        if (is_touched(machine, scope, grout_flight__get(machine, i), thread)) {
-            grout_flight__finish(cta, i);
-            /* Finishing may have finished others to make room. */
-            next = grout_cta__head(cta)->first_flight;
-        }
-        i = next;
     }
 }
 

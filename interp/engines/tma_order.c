@@ -119,16 +119,16 @@ static const grout_areas *get_areas(const grout_cta *cta) {
     if (flying == NULL) {
         return NULL;
     }
-    uint32_t i = flying->last == 0 ? grout_cta__head(cta)->first_flight
-                                   : grout_flight__get(machine, flying->last)->next;
-    for (; i != 0; i = grout_flight__get(machine, i)->next) {
-        if (!add_flight(machine, &flying->areas, i)) {
+    grout_flying_index *sides = &flying->sides;
+    for (uint32_t i = grout_flying__get_first_new(cta, sides); i != 0;
+         i = grout_flight__get(machine, i)->next) {
+        if (!add_flight(machine, &sides->areas, i)) {
             grout_flying__turn_off(flying);
             return NULL;
         }
-        flying->last = i;
+        sides->last = i;
     }
-    return &flying->areas;
+    return &sides->areas;
 }
 
 static uint64_t get_order(const grout_machine *machine, uint32_t member) {

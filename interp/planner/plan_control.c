@@ -228,6 +228,9 @@ void grout_planner__lower_scoped(grout_planner *planner, grout_op_id id) {
                                op->result_count);
     uint32_t leave = grout_planner__add_inst(planner, grout_exec_leave, id);
     if (!planner->failed) {
+        grout_scope_plan *plan = grout_pool__at(&planner->plan->scopes, scope);
+        plan->begin = begin;
+        plan->leave = leave;
         grout_planner__get_inst(planner, leave)->scope = scope;
         grout_planner__get_inst(planner, leave)->is_silent = true;
     }

@@ -295,3 +295,7 @@ uint32_t grout_areas__get_newest(const grout_areas *areas, uint32_t group) {
 uint32_t grout_areas__get_older(const grout_areas *areas, uint32_t member) {
     return get_member(areas, member)->older;
 }
+
+uint64_t grout_areas__get_order(const grout_areas *areas, uint32_t member) {
+    return get_member(areas, member)->order;
+}

@@ -61,5 +61,7 @@ uint32_t grout_areas__next(const grout_areas *areas, const grout_area *area, uin
 /* The member of a group that came last; that which came before another one, 0: none. */
 uint32_t grout_areas__get_newest(const grout_areas *areas, uint32_t group);
 uint32_t grout_areas__get_older(const grout_areas *areas, uint32_t member);
+/* The order that a member has joined with. */
+uint64_t grout_areas__get_order(const grout_areas *areas, uint32_t member);
 
 #endif

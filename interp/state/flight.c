@@ -36,6 +36,16 @@ void grout_flight__link(const grout_cta *cta, uint32_t index) {
     GROUT_ASSERT_SLOW(is_list_whole(cta));
 }
 
+void grout_flight__begin_walk(const grout_cta *cta) {
+    cta->machine->walk_next = grout_cta__head(cta)->first_flight;
+}
+
+uint32_t grout_flight__walk(grout_machine *machine) {
+    const uint32_t index = machine->walk_next;
+    machine->walk_next = index == 0 ? 0 : grout_flight__get(machine, index)->next;
+    return index;
+}
+
 void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cta_state *head = grout_cta__head(cta);
@@ -45,6 +55,7 @@ void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     grout_flying__remove(cta, index);
     head->flight_count--;
     const grout_flight *flight = grout_flight__get(machine, index);
+    machine->walk_next = machine->walk_next == index ? flight->next : machine->walk_next;
     if (flight->previous != 0) {
         grout_flight__get(machine, flight->previous)->next = flight->next;
     } else {

@@ -103,6 +103,10 @@ static inline bool grout_flight__has_slots(const grout_flight *flight) {
 /* Into and out of the list of the CTA. */
 void grout_flight__link(const grout_cta *cta, uint32_t index);
 void grout_flight__unlink(const grout_cta *cta, uint32_t index);
+/* A walk through the list of a CTA on which flights may leave it, this one and any other: it
+ * begins, and gives the next flight, 0: no more. One walk at a time. */
+void grout_flight__begin_walk(const grout_cta *cta);
+uint32_t grout_flight__walk(grout_machine *machine);
 /* The record is no longer held by this one; freed after the last. */
 void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder);
 /* At the end of a queue, in a group; those that are over leave from its beginning. */

@@ -307,6 +307,7 @@ typedef enum grout_scratch_index {
     GROUT_SCRATCH_SEMAPHORE_FACTS,
     GROUT_SCRATCH_COPY_FACTS,
     GROUT_SCRATCH_NEWEST,    /* tma_order.c */
+    GROUT_SCRATCH_LEAVING,   /* scope_flights.c */
     GROUT_SCRATCH_UNWRITTEN, /* grout_run, of what has no value in a box */
     GROUT_SCRATCH_POOLS
 } grout_scratch_index;
@@ -387,6 +388,7 @@ struct grout_machine {
     bool shares_bytes;           /* grout_launch_shares_bytes of it */
     /* scratch */
     grout_pool scratch[GROUT_SCRATCH_POOLS];
+    uint32_t walk_next;   /* flight: see grout_flight__walk */
     uint8_t *linear;      /* a box in logical order */
     uint8_t *mask_linear; /* one byte an element */
     uint8_t *image;       /* SMEM as an engine sees it, while a store's source is captured */

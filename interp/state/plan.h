@@ -163,6 +163,7 @@ typedef struct grout_scope_plan {
     grout_op_id op; /* 0: the CTA */
     uint32_t first_object, object_count;
     uint32_t first_element, element_count; /* barrier elements, consecutive */
+    uint32_t begin, leave; /* instructions: what uses its objects stands between them */
     bool is_collective;
 } grout_scope_plan;
 

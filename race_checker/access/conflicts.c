@@ -226,7 +226,7 @@ static bool visit_keeping(void *payload, grout_shadow *shadow, grout_region *reg
     const grout_bytes_place place = get_place(context);
     const bool is_write =
         context->event->u.access->is_write && !grout_space_is_of_thread(context->rules.space);
-    const bool is_read = region->reader_count > region->open_count;
+    const bool is_read = region->reader_count - region->gone_count > region->open_count;
     if (is_write && region->write.flags & GROUT_ENTRY_PRESENT &&
         !is_settled(context, region, is_read) &&
         !grout_values__keep(context->checker, &region->write, is_read, &place, rect)) {

@@ -243,6 +243,9 @@ static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
     const grout_entry *entries = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
         bool is_chance = false;
+        if (!grout_entry__is_there(&entries[i])) {
+            continue;
+        }
         const grout_conflict conflict = judge(context, &entries[i], &is_chance);
         if (is_chance) {
             note_atomic(context, &entries[i]);

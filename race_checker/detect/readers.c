@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "readers.h"
 
+#include "reader_index.h"
+#include "vouchers.h"
+
 #include "grout-internal/spaces.h"
 
 /* Whether the cluster of the access has ended. */
@@ -15,12 +18,14 @@ static bool has_ended(const grout_rules *rules, uint32_t cluster) {
     return true;
 }
 
-static bool is_same_op(const grout_entry *a, const grout_entry *b) {
-    return a->origin.op == b->origin.op && ((a->flags ^ b->flags) & GROUT_ENTRY_WRITE) == 0;
+/* Two entries of one op. */
+static bool do_the_same(const grout_entry *a, const grout_entry *b) {
+    return ((a->flags ^ b->flags) & GROUT_ENTRY_WRITE) == 0;
 }
 
-static bool is_same_actor(const grout_entry *a, const grout_entry *b) {
-    return a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
+static bool is_alike(const grout_entry *a, const grout_entry *b) {
+    return a->component == b->component && a->cluster == b->cluster && do_the_same(a, b) &&
+           a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
            a->origin.warp == b->origin.warp;
 }
 
@@ -30,32 +35,38 @@ static bool is_same_actor(const grout_entry *a, const grout_entry *b) {
  */
 static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                              const grout_entry *entry) {
-    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    const grout_entry *newer = NULL;
     uint32_t alike = 0;
-    for (uint32_t i = region->reader_count; i-- > 0;) {
-        bool is_alike = is_same_op(&readers[i], entry) && has_ended(rules, readers[i].cluster);
-        alike += is_alike ? 1 : 0;
-        if (is_alike && alike > 2) {
-            grout_shadow__remove_reader(shadow, region, i);
+    for (const grout_entry *it = grout_reader_index__find_newest(shadow, region, entry->origin.op);
+         it != NULL;) {
+        const grout_entry *older = grout_reader_index__find_older(shadow, region, it);
+        bool is_old = do_the_same(it, entry) && has_ended(rules, it->cluster);
+        alike += is_old ? 1 : 0;
+        if (is_old && alike > 2) {
+            const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+            grout_reader_index__unlink_older(shadow, region, newer);
+            grout_shadow__remove_reader(shadow, region, (uint32_t)(it - readers));
+        } else {
+            newer = it;
         }
+        it = older;
     }
+    grout_shadow__close_gaps(shadow, region);
 }
 
 /* What is kept of the actor and op of an entry, or NULL. Clusters begin one after the other, and so
- * do the ops of a text, so that thousands that read the same bytes are seldom looked through. */
-static grout_entry *find_alike(const grout_shadow *shadow, const grout_region *region,
+ * do the ops of a text, so that most of those that read the same bytes are new. */
+static grout_entry *find_alike(grout_shadow *shadow, grout_region *region,
                                const grout_entry *entry) {
-    grout_entry *readers = grout_shadow__get_readers(shadow, region);
     bool is_new = entry->cluster > region->cluster_max ||
                   (entry->cluster == region->cluster_max && entry->origin.op > region->op_max);
-    for (uint32_t i = 0; !is_new && i < region->reader_count; i++) {
-        grout_entry *it = &readers[i];
-        if (it->component == entry->component && it->cluster == entry->cluster &&
-            is_same_op(it, entry) && is_same_actor(it, entry)) {
-            return it;
-        }
+    grout_entry *found = NULL;
+    grout_entry *it =
+        is_new ? NULL : grout_reader_index__find_newest(shadow, region, entry->origin.op);
+    for (; it != NULL; it = grout_reader_index__find_older(shadow, region, it)) {
+        found = is_alike(it, entry) ? it : found;
     }
-    return NULL;
+    return found;
 }
 
 bool grout_readers__keep(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
@@ -65,10 +76,12 @@ bool grout_readers__keep(const grout_rules *rules, grout_shadow *shadow, grout_r
         uint32_t vouches = it->vouches ? it->vouches : entry->vouches;
         *it = it->number <= entry->number ? *entry : *it;
         it->vouches = vouches;
+        grout_vouchers__note(shadow, region, it);
         return true;
     }
     if (grout_space_is_of_launch(rules->space) && region->reader_count > 2 && rules->ended_ctas) {
         drop_old_readers(rules, shadow, region, entry);
     }
+    grout_vouchers__note(shadow, region, entry);
     return grout_shadow__add_reader(shadow, region, entry);
 }

@@ -3,6 +3,8 @@
 #include "region.h"
 
 #include "invariant.h"
+#include "reader_index.h"
+#include "vouchers.h"
 
 #include <string.h>
 
@@ -67,19 +69,45 @@ void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uin
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
     GROUT_ASSERT(index < region->reader_count);
     region->open_count -= readers[index].flags & GROUT_ENTRY_WRITE ? 1 : 0;
+    grout_vouchers__drop(shadow, region);
+    if (region->reader_count >= GROUT_READER_INDEX_MIN) {
+        readers[index] = (grout_entry){0};
+        region->gone_count++;
+        return;
+    }
     region->reader_count--;
     memmove(&readers[index], &readers[index + 1], (region->reader_count - index) * sizeof *readers);
+    grout_reader_index__drop(shadow, region);
+}
+
+/* Once half of them are gone: so each of them is moved once. */
+void grout_shadow__close_gaps(grout_shadow *shadow, grout_region *region) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    uint32_t kept = 0;
+    if (2 * region->gone_count <= region->reader_count) {
+        return;
+    }
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (grout_entry__is_there(&readers[i])) {
+            readers[kept++] = readers[i];
+        }
+    }
+    region->reader_count = kept;
+    region->gone_count = 0;
+    grout_reader_index__drop(shadow, region);
 }
 
 static void free_readers(grout_shadow *shadow, grout_region *region) {
+    grout_reader_index__drop(shadow, region);
+    grout_vouchers__drop(shadow, region);
     grout_slab__free(&shadow->slab, region->readers, region->reader_capacity * sizeof(grout_entry));
     region->readers = 0;
-    region->reader_count = region->reader_capacity = region->open_count = 0;
+    region->reader_count = region->reader_capacity = region->open_count = region->gone_count = 0;
 }
 
 static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_region *region) {
     *copy = *region;
-    copy->readers = 0;
+    copy->readers = copy->index = copy->vouchers = 0;
     copy->reader_capacity = 0;
     if (region->reader_count) {
         size_t size = region->reader_capacity * sizeof(grout_entry);
@@ -112,7 +140,7 @@ static bool is_same_entry(const grout_entry *a, const grout_entry *b) {
 /* Whether the entry is one of them: most likely the one with this number. */
 static bool has_reader(const grout_entry *readers, uint32_t count, const grout_entry *entry,
                        uint32_t likely) {
-    if (is_same_entry(&readers[likely], entry)) {
+    if (likely < count && is_same_entry(&readers[likely], entry)) {
         return true;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -127,13 +155,15 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
                            const grout_region *b) {
     const grout_entry *a_readers = grout_shadow__get_readers(shadow, a);
     const grout_entry *b_readers = grout_shadow__get_readers(shadow, b);
-    if (a->reader_count != b->reader_count || !is_same_entry(&a->write, &b->write) ||
+    if (a->reader_count - a->gone_count != b->reader_count - b->gone_count ||
+        !is_same_entry(&a->write, &b->write) ||
         memcmp((const uint8_t *)a + REST_AT, (const uint8_t *)b + REST_AT, sizeof *a - REST_AT) !=
             0) {
         return false;
     }
     for (uint32_t i = 0; i < a->reader_count; i++) {
-        if (!has_reader(b_readers, b->reader_count, &a_readers[i], i)) {
+        if (grout_entry__is_there(&a_readers[i]) &&
+            !has_reader(b_readers, b->reader_count, &a_readers[i], i)) {
             return false;
         }
     }

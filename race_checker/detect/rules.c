@@ -6,8 +6,10 @@
 #include "grout-internal/spaces.h"
 
 #include "invariant.h"
+#include "reader_index.h"
 #include "readers.h"
 #include "tensor.h"
+#include "vouchers.h"
 
 /* ---- entries ---- */
 
@@ -414,16 +416,32 @@ static bool is_shown(const grout_rules *rules, const grout_entry *reader) {
     return !looks(rules) || rules->clocks->known[get_seen(rules, reader)] >= reader->vouches;
 }
 
-/* In a memory with one copy, a read that saw the writes, and is over, vouches for them. To one that
- * looks at them it does so along edges that carry what can be seen. */
-static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
-    for (uint32_t i = 0; grout_space_is_of_cta(rules->space) && i < count; i++) {
-        if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches) &&
-            is_shown(rules, &readers[i])) {
+static bool has_voucher_among(const grout_rules *rules, const grout_entry *vouchers,
+                              uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (vouchers[i].vouches && is_ordered(rules, &vouchers[i], vouchers[i].vouches) &&
+            is_shown(rules, &vouchers[i])) {
             return true;
         }
     }
     return false;
+}
+
+/* In a memory with one copy, a read that saw the writes, and is over, vouches for them. To one that
+ * looks at them it does so along edges that carry what can be seen. */
+static bool has_voucher(const grout_rules *rules, grout_shadow *shadow, grout_region *region) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    if (!grout_space_is_of_cta(rules->space)) {
+        return false;
+    }
+    if (grout_space_needs_tensor_order(rules->space)) { /* the ops count too */
+        return has_voucher_among(rules, readers, region->reader_count);
+    }
+    uint32_t count = 0;
+    const grout_entry *vouchers = grout_vouchers__get(shadow, region, &count);
+    const bool found = has_voucher_among(rules, vouchers, count);
+    GROUT_ASSERT_SLOW(found == has_voucher_among(rules, readers, region->reader_count));
+    return found;
 }
 
 static bool report(const grout_rules *rules, const grout_conflict *conflict,
@@ -476,11 +494,11 @@ static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
 }
 
 /* Compares with a write. *agrees_out: it is in order, or a reader vouches for it. */
-static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+static bool check_write(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                         const grout_entry *write, const grout_rect *rect, bool *agrees_out) {
     grout_conflict conflict = {.code = GROUT_DIAG_NONE};
     if (!(write->flags & GROUT_ENTRY_PRESENT) || is_ordered(rules, write, write->number) ||
-        has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) {
+        has_voucher(rules, shadow, region)) {
         return true;
     }
     *agrees_out = false;
@@ -500,16 +518,18 @@ static bool check_read(const grout_rules *rules, grout_shadow *shadow, const gro
 }
 
 /* Compares the access with every write, and if it is one itself, with every read. */
-static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+static bool check(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                   const grout_rect *rect, bool *agrees_out) {
     const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     bool writes = is_write(&rules->entry);
+    uint32_t open = region->open_count; /* that are still to come: a read looks no further */
     if (!check_write(rules, shadow, region, &region->write, rect, agrees_out)) {
         return false;
     }
-    for (uint32_t i = 0; (writes || region->open_count > 0) && i < region->reader_count; i++) {
+    for (uint32_t i = 0; (writes || open > 0) && i < region->reader_count; i++) {
         bool done = true;
-        if (is_passed_over(rules, &readers[i])) {
+        open -= is_write(&readers[i]) ? 1 : 0;
+        if (!grout_entry__is_there(&readers[i]) || is_passed_over(rules, &readers[i])) {
             continue;
         }
         if (is_write(&readers[i])) {
@@ -556,7 +576,7 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
     for (uint32_t i = 0; i < region->reader_count; i++) {
         bool is_over = is_settled(rules, &readers[i]) || is_behind(&readers[i]) ||
                        (agrees && is_write(&readers[i]));
-        if (!is_over || hides(rules, &readers[i])) {
+        if (grout_entry__is_there(&readers[i]) && (!is_over || hides(rules, &readers[i]))) {
             readers[kept] = readers[i];
             readers[kept].vouches = 0; /* not for the write to come */
             readers[kept].flags |= is_over ? GROUT_ENTRY_BEHIND : 0;
@@ -565,6 +585,11 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
         }
     }
     GROUT_ASSERT(open <= kept && kept <= region->reader_capacity);
+    if (kept != region->reader_count) {
+        grout_reader_index__drop(shadow, region);
+    }
+    grout_vouchers__drop(shadow, region);
+    region->gone_count = 0;
     region->reader_count = kept; /* its memory is kept for the reads to come */
     region->open_count = open;
     region->write = rules->entry;
@@ -588,7 +613,7 @@ static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *ear
  * engine that overwrites what a thread has written and somebody read since, that is asked of the
  * reader alone: it vouches for the write.
  */
-static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+static bool check_fence(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                         const grout_entry *earlier, const grout_rect *rect) {
     grout_conflict conflict = {.code = get_missing_commit(rules, earlier),
                                .primary = GROUT_PRIMARY_EARLIER,
@@ -596,20 +621,20 @@ static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const gr
     bool is_overwritten = is_write(earlier) && is_write(&rules->entry);
     return !is_ordered_by_fence(rules, earlier) ||
            rules->is_fenced_by_own(rules->payload, earlier, earlier->number) ||
-           (is_overwritten &&
-            has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) ||
+           (is_overwritten && has_voucher(rules, shadow, region)) ||
            report(rules, &conflict, earlier, rect);
 }
 
 /* All that the access is in conflict with, in a pass of its own: nobody else pays for it. */
-static bool check_fences(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+static bool check_fences(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                          const grout_rect *rect) {
     const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     const grout_entry *write = &region->write;
     bool done =
         !(write->flags & GROUT_ENTRY_PRESENT) || check_fence(rules, shadow, region, write, rect);
     for (uint32_t i = 0; done && i < region->reader_count; i++) {
-        bool is_conflict = is_write(&readers[i]) || is_write(&rules->entry);
+        bool is_conflict = grout_entry__is_there(&readers[i]) &&
+                           (is_write(&readers[i]) || is_write(&rules->entry));
         done = !is_conflict || is_passed_over(rules, &readers[i]) ||
                check_fence(rules, shadow, region, &readers[i], rect);
     }

@@ -75,13 +75,17 @@ static inline uint8_t grout_entry__get_width(uint8_t atomicity) {
 GROUT_NO_PADDING_BEGIN
 
 typedef struct grout_region {
-    grout_slab_handle readers; /* array of grout_entry, each of which counts */
+    grout_slab_handle readers;  /* array of grout_entry, each of which counts */
+    grout_slab_handle index;    /* of many readers, by their ops: reader_index.h; or 0 */
+    grout_slab_handle vouchers; /* what many readers vouch for: vouchers.h; or 0 */
     uint32_t reader_count;
+    uint32_t gone_count; /* of these: they are all zero */
     uint32_t reader_capacity;
     uint32_t open_count;  /* writes among the readers */
     uint32_t cluster_max; /* no reader is of a cluster above */
     uint32_t op_max;      /* and none of that one is of an op above */
-    grout_entry write;    /* counts as one */
+    uint32_t reserved;
+    grout_entry write; /* counts as one */
     GROUT_STATE_END
 } grout_region;
 
@@ -159,6 +163,12 @@ static inline grout_entry *grout_shadow__get_readers(const grout_shadow *shadow,
 }
 /* Appends a read, or a write that the last one was not ordered after. False without memory. */
 bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const grout_entry *entry);
+/* The others keep their order, and those before it their numbers. One of many leaves a gap, an
+ * entry that is not there; the caller closes the gaps when it is done. */
 void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index);
+void grout_shadow__close_gaps(grout_shadow *shadow, grout_region *region);
+static inline bool grout_entry__is_there(const grout_entry *entry) {
+    return (entry->flags & GROUT_ENTRY_PRESENT) != 0;
+}
 
 #endif

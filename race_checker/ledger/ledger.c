@@ -6,6 +6,7 @@
 #include "ledger.h"
 
 #include "alloc.h"
+#include "reader_index.h"
 #include "rules.h"
 
 #include <string.h>
@@ -35,16 +36,16 @@ static bool comes_before(const grout_origin *a, const grout_origin *b) {
 static bool visit(void *payload, grout_shadow *shadow, grout_region *region,
                   const grout_rect *rect) {
     const grout_entry *entry = payload;
-    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    const grout_op_id op = entry->origin.op;
     (void)rect;
-    for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (is_alike(&readers[i], entry)) {
-            const uint32_t newest =
-                readers[i].number < entry->number ? entry->number : readers[i].number;
-            if (comes_before(&entry->origin, &readers[i].origin)) {
-                readers[i] = *entry;
+    for (grout_entry *it = grout_reader_index__find_newest(shadow, region, op); it != NULL;
+         it = grout_reader_index__find_older(shadow, region, it)) {
+        if (is_alike(it, entry)) {
+            const uint32_t newest = it->number < entry->number ? entry->number : it->number;
+            if (comes_before(&entry->origin, &it->origin)) {
+                *it = *entry;
             }
-            readers[i].number = newest; /* before which all of them come */
+            it->number = newest; /* before which all of them come */
             return true;
         }
     }

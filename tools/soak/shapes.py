@@ -414,6 +414,73 @@ def bulk_groups(n):
                    *(f"copy_smem_to_gmem %s, %y[ds({4 * i}, 4)]" for i in range(n)), "wait_smem_to_gmem 0"])
 
 
+@shape(1 << 15, codes=CODE_1, without=SEARCHES)
+def scopes_beside_copies(n):
+    """scopes that end while copies are in flight"""
+    return kernel("%x: in gmem i32[4], %y: inout gmem i32[4])",
+                  ["scratch %s : smem i32[4]", f"scratch %b : barrier[1] arrivals({n})",
+                   *["copy_gmem_to_smem %x, %s, %b[0]"] * n,
+                   *["scoped(%t : smem i32[1]) {", "  store %t[0], 1", "}"] * n, "barrier_wait %b[0]",
+                   "store %y, (load %s)"])
+
+
+@shape(1 << 15, codes=CODE_1, without=SEARCHES)
+def scopes_with_copies(n):
+    """scopes, each of which ends a copy of its own and none of those around it"""
+    return kernel("%x: in gmem i32[4], %y: inout gmem i32[4])",
+                  ["scratch %s : smem i32[4]", "scratch %b : barrier[1]",
+                   *["copy_gmem_to_smem %x, %s, %b[0]", "scoped(%t : smem i32[4]) {",
+                     "  copy_gmem_to_smem %x, %t, %b[0]", "}"] * n, "store %y[0], 1"])
+
+
+LED = "collective_axes(x) leader_tracked partitioned(0)"
+
+
+@shape(1 << 15, codes=CODE_1, words=dict.fromkeys((*REPORTS, "run"), ("--arch", "sm_100a")),
+       without=(*SEARCHES, "html", "emit", "host", "manifest"))
+def deliveries(n):
+    """copies of a CTA in flight that bring bytes to the barrier of another one, after as many others"""
+    return kernel("%y: in gmem f32[8]) grid(g = 1) cluster(x = 2) threads(wg = 1)",
+                  ["scratch %p : smem f32[4]", "scratch %q : smem f32[4]",
+                   f"scratch %full : barrier arrivals({n})", f"scratch %own : barrier arrivals({n})",
+                   *["copy_gmem_to_smem %y[ds(0, 4)], %q, %own"] * n,
+                   *[f"copy_gmem_to_smem %y, %p, %full {LED}"] * n,
+                   "if (eq (axis_index x), 1) {", *["  block_barrier"] * 9, "}"])
+
+
+def _reads(n, store, between="block_barrier"):
+    """Two rounds of n loads of one element of SMEM by each of two threads, after the store."""
+    return kernel(OUT + " threads(wg = 2)",
+                  ["scratch %s : smem i32[4]", "%w = axis_index wg", *store, between, "for %i in 0..2 {",
+                   *(f"  %v{i} = load %s[0]" for i in range(n)), "}", "store %y[%w], 1"])
+
+
+@shape(1 << 17)
+def reads(n):
+    """reads of one element by two threads in two rounds"""
+    return _reads(n, ["if (eq %w, 0) {", "  store %s[0], 1", "}"])
+
+
+@shape(1 << 17, without=("fix",))
+def reads_beside_equal_writes(n):
+    """reads of one element that two threads have written the same to"""
+    return _reads(n, ["store %s[0], 1"])
+
+
+@shape(1 << 15, codes=CODE_1, without=SEARCHES)
+def racing_reads(n):
+    """reads of one element by two threads, one of which writes it"""
+    return _reads(n, ["if (eq %w, 0) {", "  store %s[0], 1", "}"], between="store %y[4 + %w], 1")
+
+
+@shape(1 << 16, without=SEARCHES)
+def reads_of_gmem(n):
+    """reads of one element by four CTAs"""
+    return kernel("%x: inout gmem i32[4], %y: inout gmem i32[8]) grid(g = 4) threads(wg = 2)",
+                  ["%g = axis_index g", "%w = axis_index wg", *(f"%v{i} = load %x[0]" for i in range(n)),
+                   "store %y[%g * 2 + %w], 1", "if (eq %g, 7) {", "  store %x[0], 1", "}"])
+
+
 @shape(1 << 18)
 def aliases(n):
     """names of the same bytes"""

@@ -63,7 +63,9 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "emit used-barriers", "check recasts-of-inferred-tiles", "check missing-quotients", "check unwritten-values",
          "check bulk-groups", "run bulk-groups", "check unawaited-copies", "check races-of-all",
          "check equal-races-of-all", "check equal-races", "check smem-races", "check missing-commits",
-         "check missing-waits", "check missing-commits-of-others")
+         "check missing-waits", "check missing-commits-of-others", "check scopes-beside-copies",
+         "check scopes-with-copies", "check deliveries", "check reads", "check reads-beside-equal-writes",
+         "check racing-reads", "check reads-of-gmem")
 SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers",
                 "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
                 "run ptx-copies-in-flight", "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")

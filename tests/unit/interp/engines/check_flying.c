@@ -1,12 +1,12 @@
-/* check_flying.c - many TMA copies in flight at once: what is found by their areas is what a walk
- * through all of them finds.
+/* check_flying.c - many TMA copies in flight at once: what is found by their areas, and as a scope
+ * ends by their ops, is what a walk through all of them finds.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/state/flying.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <stdarg.h>
 
-enum { COPIES = 300, TEXT_MAX = 1 << 16, SEEDS = 12 };
+enum { COPIES = 300, TEXT_MAX = 1 << 16, SEEDS = 12, SCOPES_MAX = 3 };
 
 /* ---- kernels by chance ----------------------------------------------------------------------- */
 
@@ -14,6 +14,7 @@ typedef struct maker {
     uint64_t random;
     char text[TEXT_MAX];
     size_t size;
+    int depth; /* of scopes that are open; each has an array %t1, %t2, .. */
 } maker;
 
 static int draw(maker *it, int count) {
@@ -36,8 +37,9 @@ static void put_copy(maker *it) {
     char shared[64], global[64];
     if (draw(it, 3) > 0) {
         const int rows = 1 + draw(it, 8), columns = 32 * (1 + draw(it, 3) / 2);
-        snprintf(shared, sizeof shared, "%%s%d[ds(%d, %d), ds(0, 32)]", columns / 64,
-                 draw(it, 33 - rows), rows);
+        const int number = it->depth > 0 ? 1 + draw(it, it->depth) : columns / 64;
+        snprintf(shared, sizeof shared, "%%%c%d[ds(%d, %d), ds(0, 32)]", it->depth > 0 ? 't' : 's',
+                 number, draw(it, 33 - rows), rows);
         snprintf(global, sizeof global, "%%x[ds(%d, %d), ds(%d, 32)]", draw(it, 65 - rows), rows,
                  32 * draw(it, 4));
     } else {
@@ -53,7 +55,19 @@ static void put_copy(maker *it) {
     }
 }
 
-static void put_kernel(maker *it, uint64_t seed) {
+/* A scope begins or ends. */
+static void put_scope(maker *it) {
+    if (it->depth < SCOPES_MAX && draw(it, 2) == 0) {
+        put(it, " scoped(%%t%d : smem f32[32, 32]) {\n", ++it->depth);
+        put(it, " store %%t%d, (broadcast %d.0 : f32[32, 32])\n commit_smem\n", it->depth,
+            it->depth);
+    } else if (it->depth > 0) {
+        put(it, " }\n");
+        it->depth--;
+    }
+}
+
+static void put_kernel(maker *it, uint64_t seed, bool has_scopes) {
     *it = (maker){.random = seed};
     put(it,
         "kernel @k(%%x: inout gmem f32[64, 128], %%w: inout gmem i32[1024]) {\n"
@@ -69,6 +83,13 @@ static void put_kernel(maker *it, uint64_t seed) {
         if (draw(it, 60) == 0) {
             put(it, " store %%s1[%d], (broadcast 1.0 : f32[32])\n commit_smem\n", draw(it, 32));
         }
+        if (has_scopes && draw(it, 8) == 0) {
+            put_scope(it);
+        }
+    }
+    while (it->depth > 0) {
+        put(it, " }\n");
+        it->depth--;
     }
     put(it, "}\n");
 }
@@ -106,7 +127,7 @@ static void compare(const run *a, const run *b) {
 
 START_TEST(areas_find_what_a_walk_finds) {
     maker *it = malloc(sizeof *it);
-    put_kernel(it, (uint64_t)_i);
+    put_kernel(it, (uint64_t)_i, _i % 2 == 1);
     run *r = start(it->text), *walking = start(it->text);
     ck_assert(run_until_many(walking));
     grout_flying__turn_off(&walking->machine->flying[0]);
@@ -123,7 +144,7 @@ END_TEST
 /* What is known by area is of one state: from a snapshot on it is made again. */
 START_TEST(a_snapshot_is_of_the_copies_alone) {
     maker *it = malloc(sizeof *it);
-    put_kernel(it, (uint64_t)_i);
+    put_kernel(it, (uint64_t)_i, _i % 2 == 1);
     run *whole = start(it->text), *r = start(it->text);
     run_rest(whole);
     ck_assert(run_until_many(r));
