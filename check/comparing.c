@@ -9,16 +9,25 @@
 
 #include <stdlib.h>
 
-/* Reports what differs. run: the array as the run on the CPU left it, whose writers are named. */
-static void report_mismatch(const grout_comparing *it, grout_mismatch *mismatch, const void *run) {
+void grout_comparing__report(void *payload, const grout_mismatch *mismatch) {
+    grout_reporter *report = payload;
+    grout_mismatch__report(report, mismatch);
+}
+
+/* Tells what differs. run: the array as the run on the CPU left it, whose writers are named. */
+static void tell(const grout_comparing *it, grout_mismatch *mismatch, const void *run) {
     const uint32_t index = mismatch->comparison.param_index;
     grout_writers writers;
-    bool is_known =
-        grout_writers__init(&writers, it->load, it->kernel, index,
-                            grout_difference_get_worst(&mismatch->difference)) &&
-        grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings, run);
+    if (it->is_brief) {
+        it->found(it->payload, mismatch);
+        return;
+    }
+    bool is_known = grout_writers__init(&writers, it->load, it->kernel, index,
+                                        grout_difference_get_worst(&mismatch->difference)) &&
+                    grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings,
+                                         it->inputs, run);
     mismatch->writers = is_known ? &writers : NULL;
-    grout_mismatch__report(it->report, mismatch);
+    it->found(it->payload, mismatch);
     mismatch->writers = NULL; /* they end here */
     grout_writers__deinit(&writers);
 }
@@ -40,6 +49,21 @@ static bool is_result(const grout_comparing *it, uint32_t index) {
 
 static uint32_t get_param_count(const grout_comparing *it) {
     return grout_module_get_kernel(it->load->bound, it->kernel)->param_count;
+}
+
+/* "%y differs from 'c.npy'", or that it is equal to it. */
+static void say(const grout_comparing *it, const grout_mismatch *mismatch, bool is_equal,
+                grout_text *differs) {
+    const grout_compare_options *options = &mismatch->comparison.options;
+    const char *name = get_name(it, mismatch->comparison.param_index);
+    if (!is_equal) {
+        grout_text_add(differs, differs->size == 0 ? "%%%s differs from '%s'" : ", %%%s from '%s'",
+                       name, mismatch->against);
+    } else if (!it->session->is_quiet && !it->is_brief) {
+        grout_session__note(it->session, "%%%s equals '%s'%s\n", name, mismatch->against,
+                            options->rtol <= 0 && options->atol <= 0 ? ", bit for bit"
+                                                                     : " within the tolerance");
+    }
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -100,43 +124,49 @@ static bool compare_file(const grout_comparing *it, uint32_t index,
     return !pulse.is_over;
 }
 
-static void report_file(const grout_comparing *it, file_result *result, grout_text *differs) {
-    grout_session *session = it->session;
-    const grout_compare_options *options = &result->mismatch.comparison.options;
-    const char *name = get_name(it, result->index), *path = result->binding->path;
-    if (result->expected != NULL && !result->is_equal) {
-        report_mismatch(it, &result->mismatch, result->mismatch.comparison.actual);
-        grout_text_add(differs, differs->size == 0 ? "%%%s differs from '%s'" : ", %%%s from '%s'",
-                       name, path);
-    } else if (result->expected != NULL && !session->is_quiet) {
-        grout_session__note(session, "%%%s equals '%s'%s\n", name, path,
-                            options->rtol <= 0 && options->atol <= 0 ? ", bit for bit"
-                                                                     : " within the tolerance");
-    }
-}
-
 void grout_comparing__with_files(const grout_comparing *it, const grout_argument_set *arguments,
                                  grout_text *differs) {
     GROUT_ASSERT(arguments->count == get_param_count(it));
     for (uint32_t i = 0; i < arguments->count; i++) {
         file_result result;
         if (compare_file(it, i, arguments, &result)) {
-            report_file(it, &result, differs);
+            if (!result.is_equal) {
+                tell(it, &result.mismatch, result.mismatch.comparison.actual);
+            }
+            say(it, &result.mismatch, result.is_equal, differs);
             free(result.expected);
         }
     }
 }
 
-bool grout_comparing__is_equal(const grout_comparing *it, const grout_argument_set *arguments) {
-    bool is_equal = true;
+/* ---- a reference ---------------------------------------------------------------------------- */
+
+bool grout_comparing__with_arrays(const grout_comparing *it, const grout_argument_set *arguments,
+                                  const grout_expected *expected, grout_text *differs) {
+    grout_pulse pulse = {.goes_on = goes_on, .payload = it->session->diags};
     for (uint32_t i = 0; i < arguments->count; i++) {
-        file_result result;
-        if (compare_file(it, i, arguments, &result)) {
-            is_equal = is_equal && result.is_equal;
-            free(result.expected);
+        grout_mismatch mismatch = {.comparison = {.bound = it->load->bound,
+                                                  .kernel = it->kernel,
+                                                  .param_index = i,
+                                                  .expected = expected->arrays[i],
+                                                  .actual = arguments->arguments[i].data,
+                                                  .options = expected->options,
+                                                  .pulse = &pulse},
+                                   .against = expected->name};
+        if (expected->arrays[i] == NULL || !is_result(it, i)) {
+            continue;
         }
+        const bool is_equal = grout_compare_measure(&mismatch.comparison, &mismatch.difference);
+        mismatch.comparison.pulse = NULL;
+        if (pulse.is_over) {
+            return false;
+        }
+        if (!is_equal) {
+            tell(it, &mismatch, arguments->arguments[i].data);
+        }
+        say(it, &mismatch, is_equal, differs);
     }
-    return is_equal && !grout_diags__has_ended(it->session->diags);
+    return true;
 }
 
 /* ---- the CPU -------------------------------------------------------------------------------- */
@@ -166,7 +196,7 @@ bool grout_comparing__with_cpu(const grout_comparing *it, const grout_argument_s
             return false;
         }
         if (!is_same) {
-            report_mismatch(it, &mismatch, cpu->arguments[i].data);
+            tell(it, &mismatch, cpu->arguments[i].data);
             is_equal = false;
         }
     }

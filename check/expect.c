@@ -7,9 +7,8 @@
 #include "files.h"
 #include "invariant.h"
 #include "listing.h"
+#include "reference.h"
 #include "run_line.h"
-
-#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,11 +273,55 @@ typedef struct variant {
     grout_expect_holds holds;
 } variant;
 
+/* Who is told of results that differ. */
+typedef struct found_values {
+    const expect_run *run;
+    grout_expect_list *found;
+    bool has_failed; /* there was no memory */
+} found_values;
+
+static void add_mismatch(void *payload, const grout_mismatch *mismatch) {
+    found_values *it = payload;
+    grout_diags *diags = grout_session__new_diags(&it->run->session);
+    if (diags == NULL) {
+        it->has_failed = true;
+        return;
+    }
+    grout_compare_report(&mismatch->comparison, &mismatch->difference, diags);
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
+        it->has_failed =
+            !add_found(it->run, it->found, diag->code, diag->severity, diag) || it->has_failed;
+    }
+    grout_diags_free(diags);
+}
+
+/* Compares the results of a run that came to its end with those of the kernel's reference. */
+static bool add_values(expect_run *run, expect_size *size, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       const grout_reference *reference, grout_expect_list *found) {
+    found_values values = {.run = run, .found = found};
+    const grout_comparing comparing = {.session = &size->session,
+                                       .load = &size->load,
+                                       .kernel = kernel,
+                                       .settings = settings,
+                                       .is_brief = true,
+                                       .found = add_mismatch,
+                                       .payload = &values};
+    grout_text differs = {0};
+    if (!grout_reference__compare(reference, &comparing, arguments, &differs)) {
+        grout_text_add(&run->report,
+                       "  what a kernel is checked against did not come to its end\n");
+    }
+    grout_text_free(&differs);
+    return !values.has_failed;
+}
+
 /* The findings of all schedules that an exploration runs. Their identities are not compared between
  * variants: the schedule that shows a finding first may differ. */
 static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id kernel,
                          const grout_argument_set *arguments, const grout_launch_settings *settings,
-                         variant *out) {
+                         const grout_reference *reference, variant *out) {
     grout_explored explored = {0};
     identity_list identities = {0};
     bool is_good =
@@ -286,6 +329,9 @@ static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id ker
     for (uint32_t i = 0; is_good && i < explored.exploration.witness_count; i++) {
         const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
         is_good = add_outcome(run, &outcome, &out->found, &identities);
+        if (is_good && !outcome.has_more && outcome.status == GROUT_RUN_DONE) {
+            is_good = add_values(run, size, kernel, arguments, settings, reference, &out->found);
+        }
     }
     weaken(&out->holds, get_explored_holds(&explored.exploration));
     run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
@@ -318,16 +364,22 @@ static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kerne
     bool is_good = true;
     own.looks_again =
         !run->has_first && !grout_options__has(&size->session.options, GROUT_OPTION_NO_EXPLORE);
-    if (grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
-        is_good = add_explored(run, size, kernel, arguments, settings, out);
+    grout_reference reference = {0};
+    if (!grout_reference__init(&reference, &size->session, &size->load, kernel, arguments)) {
+        is_good = false;
+    } else if (grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
+        is_good = add_explored(run, size, kernel, arguments, settings, &reference, out);
     } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, &own, &outcome)) {
-        is_good =
-            add_outcome(run, &outcome, &out->found, &out->identities) && add_looked(run, &outcome);
+        is_good = add_outcome(run, &outcome, &out->found, &out->identities) &&
+                  add_looked(run, &outcome) &&
+                  (outcome.status != GROUT_RUN_DONE ||
+                   add_values(run, size, kernel, arguments, settings, &reference, &out->found));
         weaken(&out->holds, outcome.summary.is_well_synchronised ? GROUT_EXPECT_HOLDS_EVERY
                             : run->looked_holds != GROUT_EXPECT_HOLDS_UNSAID
                                 ? run->looked_holds
                                 : GROUT_EXPECT_HOLDS_THIS);
     }
+    grout_reference__deinit(&reference);
     grout_outcome__deinit(&outcome);
     return is_good;
 }

@@ -10,6 +10,7 @@
 #include "minimise.h"
 
 #include "invariant.h"
+#include "reference.h"
 #include "schedule_file.h"
 #include "seen.h"
 #include "stage.h"
@@ -90,6 +91,41 @@ static bool has_target(minimiser *it, const grout_checker *checker) {
     return false;
 }
 
+/* The identity of results that differ, which the checker knows nothing of. */
+#define DIFFERS UINT64_C(1)
+
+static void note_difference(void *payload, const grout_mismatch *mismatch) {
+    bool *differs = payload;
+    *differs = *differs || mismatch != NULL;
+}
+
+/* Whether what the kernel has left is not what its reference leaves; that becomes what is wanted if
+ * the run has no error. */
+static bool differs(minimiser *it, grout_session *session, const grout_load *load,
+                    grout_kernel_id kernel, const grout_argument_set *arguments,
+                    const grout_launch_settings *settings, const grout_reference *reference) {
+    bool is_different = false;
+    const grout_comparing comparing = {.session = session,
+                                       .load = load,
+                                       .kernel = kernel,
+                                       .settings = settings,
+                                       .is_brief = true,
+                                       .found = note_difference,
+                                       .payload = &is_different};
+    grout_text words = {0};
+    if (it->identity == 0 || it->identity == DIFFERS) {
+        (void)grout_reference__compare(reference, &comparing, arguments, &words);
+    }
+    grout_text_free(&words);
+    if (is_different && it->identity == 0) {
+        const char *code = grout_diag_get(GROUT_DIAG_COMPARE_MISMATCH)->text;
+        it->identity = DIFFERS;
+        GROUT_ASSERT(strlen(code) < sizeof it->code);
+        memcpy(it->code, code, strlen(code) + 1);
+    }
+    return is_different;
+}
+
 static bool keep_decisions(minimiser *it, const grout_decisions *decisions) {
     uint32_t *actors = realloc(it->decisions.actors, (decisions->count + 1) * sizeof *actors);
     if (actors == NULL) {
@@ -128,8 +164,14 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
     } else {
         grout_decisions decisions = {0};
         settings.record = &decisions;
-        shows = grout_launch__run(session, load, kernel, &arguments, &settings, &seen->outcome) &&
-                has_target(it, seen->outcome.checker) && keep_decisions(it, &decisions);
+        grout_reference reference;
+        shows = grout_reference__init(&reference, session, load, kernel, &arguments) &&
+                grout_launch__run(session, load, kernel, &arguments, &settings, &seen->outcome) &&
+                (has_target(it, seen->outcome.checker) ||
+                 (seen->outcome.status == GROUT_RUN_DONE &&
+                  differs(it, session, load, kernel, &arguments, &settings, &reference))) &&
+                keep_decisions(it, &decisions);
+        grout_reference__deinit(&reference);
         it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
         grout_decisions_deinit(&decisions);
     }
@@ -454,7 +496,7 @@ int grout_minimise__run(grout_session *session, const char *path) {
     if (try_sizes(&it, shows) && try_sizes(&it, take_sizes)) {
         session->budget_end = it.deadline; /* of every trial */
         lower_all(&it);
-        if (it.is_scheduled) {
+        if (it.is_scheduled && it.identity != DIFFERS) {
             (void)try_sizes(&it, shorten);
         }
     }

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
-#include "comparing.h"
 #include "costs.h"
 #include "files.h"
 #include "goes_on.h"
@@ -10,6 +9,7 @@
 #include "joined.h"
 #include "listing.h"
 #include "propose.h"
+#include "reference.h"
 #include "schedule_file.h"
 #include "seen.h"
 #include "starts.h"
@@ -113,18 +113,33 @@ static void note_lost_results(grout_session *session, const grout_load *load,
     grout_text_free(&outputs);
 }
 
-/* Compares the results of a run that came to its end, and reports what differs, above the verdict.
- * differs: of outcome->differs. */
-static void compare_results(const grout_comparing *comparing, const grout_argument_set *arguments,
-                            grout_outcome *outcome, grout_text *differs) {
+/* What an outcome says of its results; it borrows the words. */
+typedef struct compared_words {
+    grout_text differs, uncompared;
+} compared_words;
+
+static void free_words(compared_words *words) {
+    grout_text_free(&words->differs);
+    grout_text_free(&words->uncompared);
+}
+
+/* Compares the results of a run that came to its end. What differs is in the session's diagnostics
+ * then: the report has it behind the run's findings, which may be why. */
+static void compare_results(const grout_comparing *comparing, const grout_reference *reference,
+                            const grout_argument_set *arguments, grout_outcome *outcome,
+                            compared_words *words) {
+    grout_reporter *report = comparing->payload;
+    grout_text *differs = &words->differs;
     if (outcome->status != GROUT_RUN_DONE) {
         return;
     }
     grout_comparing__with_files(comparing, arguments, differs);
-    if (differs->size > 0) {
-        outcome->differs = differs->data;
-        grout_reporter__add_diags(comparing->report);
+    if (!grout_reference__compare(reference, comparing, arguments, differs)) {
+        grout_reporter__note_incomplete(report);
+        grout_reference__describe_missing(reference, comparing->load, &words->uncompared);
+        outcome->uncompared = words->uncompared.data;
     }
+    outcome->differs = differs->size > 0 ? differs->data : NULL;
 }
 
 static void note_interrupt(grout_session *session) {
@@ -248,20 +263,23 @@ static grout_schedule_text get_schedule(const grout_launch_settings *settings,
 /* The two below: whether the launch has come to its end. */
 static bool explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
-                           const grout_launch_settings *settings, grout_reporter *report) {
+                           const grout_launch_settings *settings, const grout_reference *reference,
+                           grout_reporter *report) {
     grout_explored explored = {0};
     bool is_done = false;
     if (grout_launch__explore(session, load, kernel, arguments, settings, &explored)) {
         const grout_exploration *exploration = &explored.exploration;
         for (uint32_t i = 0; i < exploration->witness_count; i++) {
             grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
-            grout_text differs = {0};
+            compared_words words = {0};
             if (!outcome.has_more) { /* the arrays are those of the last one */
                 grout_launch_settings own = *settings;
                 own.schedule = GROUT_SCHEDULE_REPLAY;
                 own.replay = &exploration->witnesses[i].decisions;
-                const grout_comparing comparing = {session, load, kernel, &own, report};
-                compare_results(&comparing, arguments, &outcome, &differs);
+                const grout_comparing comparing = {
+                    session,          load, kernel, &own, .found = grout_comparing__report,
+                    .payload = report};
+                compare_results(&comparing, reference, arguments, &outcome, &words);
             }
             const grout_schedule_text schedule = get_schedule(settings, exploration, i);
             report_witness(session, load, kernel, &outcome, i == 0 ? NULL : &schedule, report);
@@ -269,7 +287,7 @@ static bool explore_kernel(grout_session *session, const grout_load *load, grout
                 is_done = outcome.status == GROUT_RUN_DONE;
                 finish_run(session, load, kernel, true, arguments, &outcome);
             }
-            grout_text_free(&differs);
+            free_words(&words);
         }
         if (session->is_verbose) {
             grout_session__note(session, "explored in %.3f s\n", explored.seconds);
@@ -295,7 +313,7 @@ static void report_more(grout_session *session, const grout_load *load, grout_ke
 
 static bool run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                      const grout_argument_set *arguments, const grout_launch_settings *settings,
-                     grout_reporter *report) {
+                     const grout_reference *reference, grout_reporter *report) {
     grout_outcome outcome = {0};
     grout_decisions decisions = {0};
     bool is_saved = session->replay == NULL &&
@@ -309,9 +327,11 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
             note_deadlock(session, load, kernel);
         }
-        grout_text proposal = {0}, differs = {0};
-        const grout_comparing comparing = {session, load, kernel, settings, report};
-        compare_results(&comparing, arguments, &outcome, &differs);
+        grout_text proposal = {0};
+        compared_words words = {0};
+        const grout_comparing comparing = {
+            session, load, kernel, settings, .found = grout_comparing__report, .payload = report};
+        compare_results(&comparing, reference, arguments, &outcome, &words);
         outcome.has_more = grout_outcome__count_more(&outcome) > 0;
         judge_reach(session, load, &outcome, report, &proposal);
         grout_outcome stand_in;
@@ -319,7 +339,7 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
             report, kernel, grout_seen__get_reported(session, load, kernel, &outcome, &stand_in));
         report_more(session, load, kernel, &outcome, report);
         grout_text_free(&proposal);
-        grout_text_free(&differs);
+        free_words(&words);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
@@ -359,11 +379,17 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
     if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
         report->schedule_count = 0; /* the files have the kernel's name */
     }
-    if (session->replay == NULL && grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
-        is_done = explore_kernel(session, load, kernel, arguments, settings, report);
+    grout_reference reference = {0};
+    if (settings->with_checker &&
+        !grout_reference__init(&reference, session, load, kernel, arguments)) {
+        is_done = false;
+    } else if (session->replay == NULL &&
+               grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
+        is_done = explore_kernel(session, load, kernel, arguments, settings, &reference, report);
     } else {
-        is_done = run_once(session, load, kernel, arguments, settings, report);
+        is_done = run_once(session, load, kernel, arguments, settings, &reference, report);
     }
+    grout_reference__deinit(&reference);
     if (report->joined != NULL && settings->reach != NULL) {
         grout_joined__add_reach(report->joined, grout_load__get_whole_id(load, kernel), &reach);
     }

@@ -203,8 +203,10 @@ void grout_change__describe(const grout_change *change, const grout_text_lines *
             grout_text_add(out, "add '%s' to line %zu", change->text + 1, change->line + 1);
             break;
         }
-        grout_text_add(out, "in line %zu write '%s' in the place of '", change->line + 1,
-                       change->text);
+        grout_text_add(out,
+                       change->text[0] == '\0' ? "in line %zu take out '%s"
+                                               : "in line %zu write '%s' in the place of '",
+                       change->line + 1, change->text);
         grout_text_add_bytes(out, line->whole.data + change->column, change->count);
         grout_text_add(out, "'");
         break;

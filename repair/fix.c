@@ -265,7 +265,8 @@ static int write_result(fix *it) {
 /* Whether something is wrong that stands in the text: not with an option, or with memory. */
 static bool needs_repair(const grout_trial *trial) {
     for (size_t i = 0; i < trial->count; i++) {
-        if (grout_diag_get(trial->items[i].code)->stage >= GROUT_STAGE_GPU) {
+        const grout_diag_code code = trial->items[i].code;
+        if (code != GROUT_DIAG_COMPARE_MISMATCH && grout_diag_get(code)->stage >= GROUT_STAGE_GPU) {
             return false;
         }
     }

@@ -49,6 +49,62 @@ static void spread(const grout_proposal_task *task) {
     }
 }
 
+/* ---- what a value comes from ---- */
+
+#define NAMES_MAX 256u
+
+/* Names that have led to lines. */
+typedef struct followed {
+    grout_span names[NAMES_MAX];
+    size_t count;
+} followed;
+
+/* Whether the name is new. */
+static bool take_name(followed *it, grout_span name) {
+    for (size_t i = 0; i < it->count; i++) {
+        if (grout_span__is_equal(it->names[i], name)) {
+            return false;
+        }
+    }
+    if (name.size == 0 || it->count == NAMES_MAX) {
+        return false;
+    }
+    it->names[it->count++] = name;
+    return true;
+}
+
+/* Lines that speak of a name that this line speaks of are one further. */
+static void follow_line(const grout_proposal_task *task, size_t line, followed *it) {
+    const grout_outline *outline = task->outline;
+    const grout_span code = outline->lines->items[line].code;
+    const uint32_t next = task->distances[line] + 1;
+    for (size_t at = 0; at < code.size; at++) {
+        const grout_span name = grout_span__get_name((grout_span){code.data + at, code.size - at});
+        if (!take_name(it, name)) {
+            continue;
+        }
+        for (size_t i = outline->first; i < outline->end; i++) {
+            if (task->distances[i] > next &&
+                grout_span__has_name(outline->lines->items[i].code, name)) {
+                task->distances[i] = next;
+            }
+        }
+    }
+}
+
+/* A wrong value is made where it was written, or in what that was made from. */
+static void follow_names(const grout_proposal_task *task) {
+    const grout_outline *outline = task->outline;
+    followed it = {.count = 0};
+    for (uint32_t distance = 0; distance < GROUT_DISTANCE_MAX; distance++) {
+        for (size_t i = outline->first; i < outline->end; i++) {
+            if (task->distances[i] == distance) {
+                follow_line(task, i, &it);
+            }
+        }
+    }
+}
+
 static void measure(const grout_proposal_task *task) {
     const grout_trial *trial = task->trial;
     for (size_t i = 0; i < task->outline->lines->count; i++) {
@@ -62,6 +118,9 @@ static void measure(const grout_proposal_task *task) {
             grout_place place = {.file = "", .line = (uint32_t)finding->edit.line + 1};
             mark(task, place, i == 0 ? 0 : 2);
         }
+    }
+    if (trial->is_different) {
+        follow_names(task);
     }
     mark_objects(task);
     spread(task);
@@ -154,7 +213,8 @@ bool grout_proposals__init(grout_proposals *proposals, const grout_outline *outl
         measure(&task);
         is_good = grout_proposals__add_moves(proposals, &task) &&
                   grout_proposals__add_insertions(proposals, &task) &&
-                  grout_proposals__add_replacements(proposals, &task);
+                  grout_proposals__add_replacements(proposals, &task) &&
+                  grout_proposals__add_values(proposals, &task);
     }
     if (proposals->count > 0) {
         qsort(proposals->items, proposals->count, sizeof proposals->items[0], compare);

@@ -3,10 +3,10 @@
 #include "trial.h"
 
 #include "array.h"
-#include "comparing.h"
 #include "goes_on.h"
 #include "hash.h"
 #include "listing.h"
+#include "reference.h"
 #include "silence.h"
 
 #include <stdlib.h>
@@ -19,6 +19,7 @@ typedef struct context {
     grout_load load;
     grout_silencer silencer;
     grout_trial *trial;
+    bool has_failed; /* there was no memory for a mismatch */
 } context;
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -76,6 +77,24 @@ static bool reserve(grout_trial *trial) {
     return true;
 }
 
+/* Takes one, which is freed if the trial has it already. False without memory. */
+static bool add(grout_trial *trial, grout_trial_finding *one) {
+    if (!reserve(trial)) {
+        free_finding(one);
+        return false;
+    }
+    uint32_t *slot = find_slot(trial, one);
+    trial->found++;
+    if (*slot != 0) { /* another size has it too */
+        free_finding(one);
+        return true;
+    }
+    *slot = (uint32_t)trial->count + 1;
+    trial->items[trial->count++] = *one;
+    trial->error_count += one->is_error ? 1u : 0u;
+    return true;
+}
+
 static char *copy_words(const grout_finding *finding) {
     grout_text words = {0};
     grout_text_add(&words, "%s\n%s\n%s", finding->diag->message, finding->missing_edge,
@@ -95,23 +114,13 @@ static bool add_finding(grout_trial *trial, const grout_finding *finding, bool i
         .has_edit = finding->edit.place.file != NULL,
         .words = copy_words(finding),
     };
-    if (one.words == NULL || (one.has_edit && !grout_change__read(&finding->edit, &one.edit)) ||
-        !reserve(trial)) {
+    if (one.words == NULL || (one.has_edit && !grout_change__read(&finding->edit, &one.edit))) {
         free_finding(&one);
         return false;
     }
-    uint32_t *slot = find_slot(trial, &one);
-    trial->found++;
-    if (*slot != 0) { /* another size has it too */
-        free_finding(&one);
-        return true;
-    }
-    *slot = (uint32_t)trial->count + 1;
-    trial->items[trial->count++] = one;
-    trial->error_count += is_error ? 1u : 0u;
     trial->is_stuck |=
         finding->code == GROUT_DIAG_DEADLOCK || finding->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
-    return true;
+    return add(trial, &one);
 }
 
 static bool add_findings(context *it, const grout_checker *checker) {
@@ -165,15 +174,69 @@ static bool take_outcome(context *it, const grout_outcome *outcome) {
     return add_findings(it, outcome->checker);
 }
 
+static grout_place get_writer_place(const grout_module *module, const grout_writers *writers) {
+    return grout_module_get_place(module, grout_module_get_op(module, writers->origin.op)->loc);
+}
+
+static grout_place get_param_place(const grout_module *module, const grout_comparison *comparison) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, comparison->kernel);
+    const grout_param *param = grout_module_get_param(module, kernel, comparison->param_index);
+    return grout_module_get_place(module, grout_module_get_value(module, param->value)->loc);
+}
+
+/* Notes an array that is not as expected, at the op that wrote its worst element. */
+static void add_mismatch(void *payload, const grout_mismatch *mismatch) {
+    context *it = payload;
+    const grout_module *module = it->load.bound;
+    const bool is_known = mismatch->writers != NULL && mismatch->writers->origin.op != 0;
+    grout_text words = {0};
+    grout_text_add(&words, "%s", mismatch->against);
+    grout_trial_finding one = {.code = GROUT_DIAG_COMPARE_MISMATCH,
+                               .is_error = true,
+                               .words =
+                                   words.failed ? NULL : grout__copy(NULL, words.data, words.size)};
+    one.primary = is_known ? get_writer_place(module, mismatch->writers)
+                           : get_param_place(module, &mismatch->comparison);
+    grout_text_free(&words);
+    it->trial->is_different = true;
+    it->has_failed = it->has_failed || one.words == NULL || !add(it->trial, &one);
+}
+
+/* Compares what the launch has left with what it is to leave. */
+static bool compare(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
+                    const grout_launch_settings *settings, const grout_reference *reference) {
+    const grout_comparing comparing = {.session = &it->session,
+                                       .load = &it->load,
+                                       .kernel = kernel,
+                                       .settings = settings,
+                                       .found = add_mismatch,
+                                       .payload = it};
+    grout_text differs = {0};
+    it->trial->is_compared |= reference->line != 0 ||
+                              grout_options__has(&it->session.options, GROUT_OPTION_EXPECT_OUTPUT);
+    grout_comparing__with_files(&comparing, arguments, &differs);
+    it->trial->is_incomplete |=
+        !grout_reference__compare(reference, &comparing, arguments, &differs) ||
+        grout_diags__has_ended(it->session.diags);
+    grout_text_free(&differs);
+    return !it->has_failed;
+}
+
 /* Its own schedule, and if nothing is wrong with that, others. */
 static bool explore(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
-                    const grout_launch_settings *settings) {
+                    const grout_launch_settings *settings, const grout_reference *reference) {
     grout_explored explored = {0};
     bool is_good = true;
     if (grout_launch__explore(&it->session, &it->load, kernel, arguments, settings, &explored)) {
         for (uint32_t i = 0; i < explored.exploration.witness_count && is_good; i++) {
             grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
             is_good = take_outcome(it, &outcome);
+            if (is_good && !outcome.has_more && outcome.status == GROUT_RUN_DONE) {
+                grout_launch_settings own = *settings; /* the arrays are those of the last one */
+                own.schedule = GROUT_SCHEDULE_REPLAY;
+                own.replay = &explored.exploration.witnesses[i].decisions;
+                is_good = compare(it, kernel, arguments, &own, reference);
+            }
         }
         it->trial->is_incomplete |= explored.cut != GROUT_CUT_NONE;
     } else {
@@ -184,15 +247,13 @@ static bool explore(context *it, grout_kernel_id kernel, const grout_argument_se
 }
 
 static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
-                     const grout_launch_settings *settings) {
+                     const grout_launch_settings *settings, const grout_reference *reference) {
     grout_outcome outcome = {0};
     bool is_good = true;
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome)) {
-        is_good = take_outcome(it, &outcome);
-        const grout_comparing comparing = {
-            .session = &it->session, .load = &it->load, .kernel = kernel};
-        it->trial->is_different |=
-            outcome.status == GROUT_RUN_DONE && !grout_comparing__is_equal(&comparing, arguments);
+        is_good =
+            take_outcome(it, &outcome) && (outcome.status != GROUT_RUN_DONE ||
+                                           compare(it, kernel, arguments, settings, reference));
     } else {
         it->trial->is_incomplete = true;
     }
@@ -222,9 +283,16 @@ static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument
     const size_t before = trial->found;
     const bool was_incomplete = trial->is_incomplete, was_different = trial->is_different;
     trial->is_incomplete = trial->is_different = false;
-    const bool is_good = grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)
-                             ? explore(it, kernel, arguments, settings)
-                             : run_once(it, kernel, arguments, settings);
+    grout_reference reference = {0};
+    bool is_good = true;
+    if (!grout_reference__init(&reference, &it->session, &it->load, kernel, arguments)) {
+        trial->is_incomplete = true;
+    } else if (grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)) {
+        is_good = explore(it, kernel, arguments, settings, &reference);
+    } else {
+        is_good = run_once(it, kernel, arguments, settings, &reference);
+    }
+    grout_reference__deinit(&reference);
     trial->is_bad[grout_load__get_whole_id(&it->load, kernel)] |=
         trial->found > before || trial->is_incomplete || trial->is_different;
     trial->is_incomplete |= was_incomplete;
@@ -429,8 +497,13 @@ static bool is_moved_place(grout_place before, grout_place after, const grout_ch
 
 bool grout_trial__has(const grout_trial *trial, const grout_trial_finding *finding,
                       const grout_change *change) {
+    /* Wrong values are wrong wherever the worst one is. */
+    const bool is_anywhere = finding->code == GROUT_DIAG_COMPARE_MISMATCH;
     for (size_t i = 0; i < trial->count; i++) {
         const grout_trial_finding *one = &trial->items[i];
+        if (is_anywhere && one->code == finding->code) {
+            return true;
+        }
         if (one->code == finding->code && is_moved_place(finding->primary, one->primary, change) &&
             is_moved_place(finding->related, one->related, change)) {
             return true;

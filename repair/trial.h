@@ -31,7 +31,8 @@ typedef struct grout_trial {
     bool is_valid;       /* it was run */
     bool is_stuck;       /* a deadlock, or threads that part */
     bool is_incomplete;  /* a limit ended a run, or something is not modelled */
-    bool is_different;   /* an output is not the one of --expect-output */
+    bool is_compared;    /* results were compared: with a reference, or with --expect-output */
+    bool is_different;   /* and one is not as expected */
     bool holds;          /* for every schedule */
 } grout_trial;
 

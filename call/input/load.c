@@ -415,7 +415,8 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
     own->symbolic = own->bound = NULL;
     own->bound_owners = NULL;
     own->is_lent = false;
-    if (diags != NULL && own->kernels != NULL && grout_load__has_several(load)) {
+    if (diags != NULL && own->kernels != NULL && grout_load__has_several(load) &&
+        grout_module_find_check_line(load->bound, *kernel) == 0) { /* else it needs the reference */
         own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }
     if (own->symbolic != NULL) { /* the whole has been verified */

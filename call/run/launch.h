@@ -54,9 +54,11 @@ typedef struct grout_outcome {
     const grout_exploration *exploration;
     grout_cut exploration_cut; /* what ended the exploration before its time */
     bool has_more;
-    const char *differs;       /* "%c differs from 'c.npy'": results that are not as expected; NULL:
-                                  none, or none is compared */
-    const char *proposal;      /* " -D N=5", with which it reaches more; NULL: none is known */
+    const char *differs; /* "%c differs from 'c.npy'": results that are not as expected; NULL:
+                            none, or none is compared */
+    const char
+        *uncompared;      /* "was not compared with '@r'": its reference came to no end; or NULL */
+    const char *proposal; /* " -D N=5", with which it reaches more; NULL: none is known */
     const char *schedule_file; /* that replays it; NULL: --schedule names it */
 } grout_outcome;
 

@@ -151,9 +151,16 @@ static bool run(grout_writers *writers, grout_session *session, const grout_load
     return is_done;
 }
 
+static bool make_arguments(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_argument_set *inputs, grout_argument_set *out) {
+    return inputs != NULL
+               ? grout_argument_set__copy(session, inputs, out)
+               : grout_argument_set__init(session, &load->bindings, load->bound, kernel, out);
+}
+
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          const void *bytes) {
+                          const grout_argument_set *inputs, const void *bytes) {
     grout_session own = *session;
     grout_launch_settings silent = *settings;
     grout_argument_set arguments = {0};
@@ -162,12 +169,10 @@ bool grout_writers__watch(grout_writers *writers, grout_session *session, const 
     silent.reach = NULL;
     own.diags =
         grout_session__new_diags(session); /* no fault of it is one of the run that is reported */
-    bool is_same =
-        own.diags != NULL &&
-        grout_argument_set__init(&own, &load->bindings, load->bound, kernel, &arguments) &&
-        run(writers, &own, load, kernel, &silent, &arguments) &&
-        memcmp(arguments.arguments[writers->param_index].data, bytes,
-               arguments.arguments[writers->param_index].size) == 0;
+    bool is_same = own.diags != NULL && make_arguments(&own, load, kernel, inputs, &arguments) &&
+                   run(writers, &own, load, kernel, &silent, &arguments) &&
+                   memcmp(arguments.arguments[writers->param_index].data, bytes,
+                          arguments.arguments[writers->param_index].size) == 0;
     grout_argument_set__deinit(&arguments);
     grout_diags_free(own.diags);
     return is_same;

@@ -41,10 +41,11 @@ void grout_writers__deinit(grout_writers *writers);
 /*
  * Runs the launch once more, by itself and silently, with the same settings and new arrays, and
  * watches it. True if the run came to its end and the array holds these bytes again: then it is
- * the run that was compared.
+ * the run that was compared. inputs: what the launch was given, which is copied; NULL: what the
+ * bindings make.
  */
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          const void *bytes);
+                          const grout_argument_set *inputs, const void *bytes);
 
 #endif

@@ -248,7 +248,8 @@ int grout_exit_code_of(grout_diag_code code) {
     }
     if (code == GROUT_DIAG_STEP_LIMIT || code == GROUT_DIAG_OUT_OF_MEMORY ||
         code == GROUT_DIAG_GPU_UNSUPPORTED || code == GROUT_DIAG_PTX_FUNCTION_MISSING ||
-        code == GROUT_DIAG_LIMIT_REACHED || code == GROUT_DIAG_TIME_LIMIT) {
+        code == GROUT_DIAG_LIMIT_REACHED || code == GROUT_DIAG_TIME_LIMIT ||
+        code == GROUT_DIAG_REFERENCE_INCOMPLETE) {
         return GROUT_EXIT_INCOMPLETE;
     }
     if (code == GROUT_DIAG_GPU_FAULT || code == GROUT_DIAG_GPU_HANG ||

@@ -227,7 +227,8 @@ static bool compare_arrays(const gpu_work *work, const grout_launch_settings *se
                                        .load = work->load,
                                        .kernel = work->kernel,
                                        .settings = settings,
-                                       .report = work->report};
+                                       .found = grout_comparing__report,
+                                       .payload = work->report};
     uint32_t count = 0;
     bool is_equal =
         grout_comparing__with_cpu(&comparing, expected, &work->arguments, &tolerance, &count);
@@ -258,7 +259,8 @@ static void compare_with_files(const gpu_work *work) {
                                        .load = work->load,
                                        .kernel = work->kernel,
                                        .settings = &settings,
-                                       .report = work->report};
+                                       .found = grout_comparing__report,
+                                       .payload = work->report};
     grout_text differs = {0};
     grout_comparing__with_files(&comparing, &work->arguments, &differs);
     grout_text_free(&differs);

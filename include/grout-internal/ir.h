@@ -91,6 +91,17 @@ typedef struct grout_launch_argument {
     grout_loc_id loc;
 } grout_launch_argument;
 
+/*
+ * 'check @k against @r rtol(..) atol(..)': what a check of @k compares its results with. @r is given
+ * the inputs of @k, by their names.
+ */
+typedef struct grout_check_line {
+    grout_string_id kernel_name, reference_name;
+    grout_loc_id kernel_loc, reference_loc; /* of the names */
+    grout_expr_id rtol, atol;               /* 0: not written, bit for bit */
+    grout_trivia_id trivia;
+} grout_check_line;
+
 /* A reference with its indices resolved: a box of an object. In each dimension of the object it
  * starts at start_const plus the sum of the start_terms values (i32); the extent is plain. */
 #define GROUT_VIEW_TERMS_MAX   4
@@ -148,6 +159,14 @@ grout_kernel_id grout_module_get_launch_kernel(const grout_module *module, grout
  * one, up to the later one, are dependent. */
 bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
                                    grout_launch_id later);
+/* Lines of 'check .. against': counts include entry 0, as above. The line of a kernel is the first
+ * one that names it (verify.h refuses others); 0: there is none. */
+uint32_t grout_module_get_check_line_count(const grout_module *module);
+const grout_check_line *grout_module_get_check_line(const grout_module *module, uint32_t id);
+uint32_t grout_module_find_check_line(const grout_module *module, grout_kernel_id kernel);
+/* The kernels that a line names; 0: there is none of that name. */
+grout_kernel_id grout_module_get_checked_kernel(const grout_module *module, uint32_t id);
+grout_kernel_id grout_module_get_reference_kernel(const grout_module *module, uint32_t id);
 const grout_require *grout_module_get_require(const grout_module *module, uint32_t id);
 /* Appends the text of an op, its k-th {} replaced by the k-th of the values, which are the bits of
  * elements of its operands' types, or by the word if its bit is set in 'unknown'. */

@@ -25,6 +25,7 @@
     DO(params, grout_param)                     \
     DO(launches, grout_launch_line)             \
     DO(launch_arguments, grout_launch_argument) \
+    DO(check_lines, grout_check_line)           \
     DO(ops, grout_op)                           \
     DO(attrs, grout_attr_value)                 \
     DO(values, grout_value)                     \

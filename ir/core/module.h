@@ -93,6 +93,7 @@ struct grout_module {
     grout_table params;           /* grout_param */
     grout_table launches;         /* grout_launch_line */
     grout_table launch_arguments; /* grout_launch_argument */
+    grout_table check_lines;      /* grout_check_line */
     grout_table ops;              /* grout_op */
     grout_table operands;         /* grout_operand */
     grout_table attrs;            /* grout_attr_value */
@@ -124,7 +125,8 @@ typedef enum grout_item_kind {
     GROUT_ITEM_CONST,
     GROUT_ITEM_REQUIRE,
     GROUT_ITEM_KERNEL,
-    GROUT_ITEM_LAUNCH
+    GROUT_ITEM_LAUNCH,
+    GROUT_ITEM_CHECK
 } grout_item_kind;
 typedef struct grout_item {
     uint32_t kind; /* grout_item_kind */
@@ -153,6 +155,7 @@ grout_string_id grout_module__find_string(const grout_module *module, const char
  */
 #define GROUT_NAMED_KERNEL 0u
 #define GROUT_NAMED_CONST  UINT32_MAX
+#define GROUT_NAMED_CHECK  (UINT32_MAX - 1) /* the line of a kernel's name */
 void grout_module__add_name(grout_module *module, uint32_t owner, grout_string_id name,
                             uint32_t id);
 /* The id; 0: there is none of this name. */
@@ -193,6 +196,7 @@ grout_init_id grout_module__add_init(grout_module *module, const grout_init *ini
  * argument_count newest ones. */
 void grout_module__add_launch_argument(grout_module *module, const grout_launch_argument *argument);
 void grout_module__add_launch(grout_module *module, const grout_launch_line *launch);
+void grout_module__add_check_line(grout_module *module, const grout_check_line *line);
 /* One more group of axes for a cluster barrier: groups stand in the order of their lowest axes. */
 void grout_object__add_group(grout_object *object, uint32_t axes);
 grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr);

@@ -133,6 +133,48 @@ static bool parse_launch(grout_parser *p, grout_string_id lead) {
     return true;
 }
 
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+static bool parse_kernel_name(grout_parser *p, const char *what, grout_string_id *name,
+                              grout_loc_id *loc) {
+    if (p->token.kind != GROUT_TOKEN_KERNEL) {
+        return grout_parser__expected(p, what);
+    }
+    *name = grout_parser__intern(p, &p->token);
+    *loc = grout_parser__add_loc(p, &p->token);
+    grout_parser__advance(p);
+    return true;
+}
+
+/* WORD '(' constant ')', if it is there. */
+static bool parse_tolerance(grout_parser *p, const char *word, grout_expr_id *out) {
+    if (p->token.has_newline || !grout_parser__is_word(p, &p->token, word)) {
+        return true;
+    }
+    grout_parser__advance(p);
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and a tolerance") &&
+           grout_parser__constant(p, out) &&
+           grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+}
+
+/* 'check' '@' NAME 'against' '@' NAME ['rtol' '(' constant ')'] ['atol' '(' constant ')']. */
+static bool parse_check(grout_parser *p, grout_string_id lead) {
+    grout_check_line line = {0};
+    grout_parser__advance(p);
+    if (!parse_kernel_name(p, "'@' and the name of the kernel to check", &line.kernel_name,
+                           &line.kernel_loc) ||
+        !grout_parser__expect_word(p, "against") ||
+        !parse_kernel_name(p, "'@' and the name of the kernel that is right", &line.reference_name,
+                           &line.reference_loc) ||
+        !parse_tolerance(p, "rtol", &line.rtol) || !parse_tolerance(p, "atol", &line.atol)) {
+        return false;
+    }
+    line.trivia = grout_parser__end_item(p, lead);
+    grout_module__add_check_line(p->module, &line);
+    return true;
+}
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool parse_direction(grout_parser *p, grout_param *param) {
@@ -333,13 +375,13 @@ static bool parse_header(grout_parser *p) {
 }
 
 static bool report_item(grout_parser *p) {
-    static const char *const words[] = {"const", "require", "kernel", "launch"};
+    static const char *const words[] = {"const", "require", "kernel", "launch", "check"};
     const char *text = p->lexer.text + p->token.offset;
     if (p->token.kind == GROUT_TOKEN_NAME &&
         grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
         return grout_parser__not_yet(p, &p->token, GROUT_DIAG_SYNTAX);
     }
-    (void)grout_parser__unexpected(p, "'const', 'require', 'kernel' or 'launch'");
+    (void)grout_parser__unexpected(p, "'const', 'require', 'kernel', 'launch' or 'check'");
     if (p->token.kind == GROUT_TOKEN_NAME) {
         grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -380,6 +422,9 @@ bool grout_parser__item(grout_parser *p, grout_string_id lead) {
     }
     if (grout_parser__is_word(p, &p->token, "launch")) {
         return parse_launch(p, lead);
+    }
+    if (grout_parser__is_word(p, &p->token, "check")) {
+        return parse_check(p, lead);
     }
     return report_item(p);
 }

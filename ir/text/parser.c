@@ -76,7 +76,8 @@ bool grout_parser__at_item(const grout_parser *p) {
     return p->token.has_newline && (grout_parser__is_word(p, &p->token, "kernel") ||
                                     grout_parser__is_word(p, &p->token, "const") ||
                                     grout_parser__is_word(p, &p->token, "require") ||
-                                    grout_parser__is_word(p, &p->token, "launch"));
+                                    grout_parser__is_word(p, &p->token, "launch") ||
+                                    grout_parser__is_word(p, &p->token, "check"));
 }
 
 bool grout_parser__at_statement(const grout_parser *p) {

@@ -339,6 +339,25 @@ static void print_launch(const grout_printer *pr, grout_launch_id id) {
     end_line(pr, launch->trivia);
 }
 
+static void print_tolerance(const grout_printer *pr, const char *word, grout_expr_id id) {
+    if (id != 0) {
+        grout_text_add(pr->out, " %s(", word);
+        grout_printer__expr(pr, id, GROUT_LEVEL_ANY);
+        grout_printer__text(pr, ")");
+    }
+}
+
+static void print_check(const grout_printer *pr, uint32_t id) {
+    const grout_check_line *line = grout_module_get_check_line(pr->module, id);
+    print_lead(pr, line->trivia, 0);
+    grout_text_add(pr->out, "check @%s", grout_module_get_string(pr->module, line->kernel_name));
+    grout_text_add(pr->out, " against @%s",
+                   grout_module_get_string(pr->module, line->reference_name));
+    print_tolerance(pr, "rtol", line->rtol);
+    print_tolerance(pr, "atol", line->atol);
+    end_line(pr, line->trivia);
+}
+
 static void print_items(const grout_printer *pr, grout_nesting *nesting) {
     for (uint32_t i = 1; i < pr->module->items.count;) {
         const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, i);
@@ -356,6 +375,10 @@ static void print_items(const grout_printer *pr, grout_nesting *nesting) {
             break;
         case GROUT_ITEM_LAUNCH:
             print_launch(pr, item->id);
+            i++;
+            break;
+        case GROUT_ITEM_CHECK:
+            print_check(pr, item->id);
             i++;
             break;
         }

@@ -146,6 +146,33 @@ def test_fix_that_finds_nothing(wrong):
     assert not fix.is_changed and not fix.is_clean and "no change helps" in fix.outcome and not fix.report.is_clean
 
 
+AGAINST = """const N = 128, B = 32
+kernel @k(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 1)
+{
+  for %i in 0..N / B - 1 {
+    store %y[ds(B * %i, B)], (mul (load %x[ds(B * %i, B)]), 2.0)
+  }
+}
+kernel @reference(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  store %y, (add (load %x), (load %x))
+}
+check @k against @reference
+"""
+
+
+def test_values_against_a_reference():
+    kernel = grout.load(AGAINST, kernel="k")
+    x = numpy.arange(128, dtype=numpy.float32)
+    report = kernel.check(x)
+    found = [finding for finding in report.findings if finding.code == "compare-mismatch"]
+    assert len(found) == 1 and not report.is_clean, report
+    fix = kernel.fix(x)
+    assert "- 1" not in fix.text and fix.report.is_clean, fix
+    assert grout.load(fix.text, kernel="k").check(x).is_clean
+    assert kernel.minimise().findings[0].code == "compare-mismatch"
+
+
 def test_more_sizes_than_can_be(wrong):
     with pytest.raises(grout.GroutError, match="more than 1024 sizes"):
         wrong.sweep({"N": range(32, 32 * 200000, 32)}, budget=1)

@@ -102,6 +102,13 @@ void grout_page_facts__add_diag(const grout_reporter *report, json_t *object,
             grout_diag_render(diag, report->session->diags, &look, &text);
             set_text(object, is_colored == 1 ? "colored" : "text", &text);
         }
+        if (diag->code == GROUT_DIAG_COMPARE_MISMATCH) { /* what a run has found, too */
+            grout_text words = {0};
+            grout_text_add(&words, "%s at line %u", grout_diag_get(diag->code)->text,
+                           (unsigned)diag->place.line);
+            set_text(object, "short", &words);
+            (void)json_object_set_new(object, "is_lowered", json_false());
+        }
     }
 }
 

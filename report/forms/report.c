@@ -242,6 +242,11 @@ void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
     for (uint32_t i = 0; i < 6; i++) {
         report->before[i] += *sums[i] - before[i];
     }
+    if (outcome->differs != NULL) {
+        grout_session__flush(session, GROUT_STREAM_OUT, &text);
+        grout_reporter__add_diags(report);
+        has_findings = true;
+    }
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);
     grout_reporter__print_command(report, kernel, outcome, &command);
     const char *again = command.data == NULL ? "" : command.data;
@@ -252,7 +257,8 @@ void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
         if (has_findings) {
             grout_reporter__add_command(&look, "see it again: ", again, &text);
         }
-        if (has_findings && !outcome->has_more && report->before[0] > 0) {
+        if (has_findings && !outcome->has_more &&
+            (report->before[0] > 0 || outcome->differs != NULL)) {
             grout_reporter__print_fix(report, kernel, outcome, &fix);
             grout_reporter__add_command(&look, "try repairs: ", fix.data == NULL ? "" : fix.data,
                                         &text);

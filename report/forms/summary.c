@@ -166,7 +166,7 @@ void grout_summary__add(const grout_reporter *report, grout_kernel_id kernel,
     const grout_verdict_line head = {
         .kernel = grout_summary__get_kernel_name(report->load, kernel),
         .word = grout_summary__get_word(outcome, counts->errors, report->before[5]),
-        .differs = outcome->differs,
+        .differs = outcome->differs != NULL ? outcome->differs : outcome->uncompared,
         .counts = *counts,
         .color = look != NULL && look->color,
     };

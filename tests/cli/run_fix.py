@@ -292,6 +292,64 @@ def test_larger_sizes(folder):
     run("check", swept, "--sweep", "STEPS=1,2,3,5,8").expect(0, "@ring: clean")
 
 
+# A kernel that is right, its reference, and slips of the pen: each is found, in its line.
+AGAINST = """const M = 32, N = 64, MT = 8, NT = 16
+
+kernel @scale(%x: in gmem f32[M, N], %y: out gmem f32[M, N]) grid(g = M / MT) threads(wg = 1)
+{
+  scratch %s : smem f32[2, MT, NT]
+  %g = axis_index g
+  %bias = broadcast 1.0 : f32[MT, NT]
+  for %j in 0..N / NT {
+    %slot = rem %j, 2
+    store %s[%slot], (load %x[ds(MT * %g, MT), ds(NT * %j, NT)])
+    %v = load %s[%slot]
+    %w = sub (mul %v, 2.0), %bias
+    if (lt %j, N / NT) {
+      store %y[ds(MT * %g, MT), ds(NT * %j, NT)], %w
+    }
+  }
+}
+
+kernel @reference(%x: in gmem f32[M, N], %y: out gmem f32[M, N])
+{
+  store %y, (sub (mul (load %x), 2.0), 1.0)
+}
+
+check @scale against @reference
+"""
+SLIPS = (("sub (mul %v, 2.0), %bias", "add (mul %v, 2.0), %bias"),
+         ("sub (mul %v, 2.0), %bias", "sub %bias, (mul %v, 2.0)"),
+         ("(mul %v, 2.0)", "(mul %v, -2.0)"),
+         ("(mul %v, 2.0)", "(div %v, 2.0)"),
+         ("0..N / NT", "0..N / NT - 1"),
+         ("0..N / NT", "1..N / NT"),
+         ("0..N / NT", "0..N / MT"),
+         ("lt %j, N / NT", "le %j, 2"),
+         ("rem %j, 2", "rem %j, 1"),
+         ("%x[ds(MT * %g, MT)", "%x[ds(NT * %g, MT)"),
+         ("%x[ds(MT * %g, MT), ds(NT * %j, NT)", "%x[ds(MT * %g, MT), ds(NT * %g, NT)"),
+         ("%y[ds(MT * %g, MT), ds(NT * %j, NT)", "%y[ds(MT * %g, MT), ds(NT * %slot, NT)"))
+EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobody
+
+
+def test_values(folder):
+    run("check", write(f"{folder}/k.grout", AGAINST)).expect(0, "@scale: clean", "bit for bit")
+    for before, after in SLIPS:
+        assert AGAINST.count(before) == 1 or before.startswith("%"), before
+        wrong = AGAINST.replace(before, after, 1)
+        path = write(f"{folder}/k.grout", wrong)
+        if after in EQUIVALENT:
+            run("check", path).expect(0, "@scale: clean", "bit for bit")
+            continue
+        run("check", path).expect(1, "of-bounds" if "0..N / MT" in after else "compare-mismatch")
+        run("fix", "-y", path).expect(0, "1 change", "bit for bit")
+        changed = [number for number, pair in enumerate(zip(wrong.split("\n"), read(path).decode().split("\n")))
+                   if pair[0] != pair[1]]
+        right = [number for number, pair in enumerate(zip(wrong.split("\n"), AGAINST.split("\n"))) if pair[0] != pair[1]]
+        assert changed == right, (after, read(path).decode())
+
+
 def answer(path, text):
     """Runs the command on a terminal of its own, types the answer; exit code and what it showed."""
     main, side = pty.openpty()

@@ -548,6 +548,19 @@ static void fold_require(folding *fold, const grout_require *require) {
     }
 }
 
+/* A number, of any kind; how large it may be is for the verifier to say. */
+static void fold_tolerance(folding *fold, grout_expr_id id, const char *what) {
+    if (id == 0 || !fold_expr(fold, id)) {
+        return;
+    }
+    if (fold->binding->bound->expr_values[id].is_bool) {
+        grout_expr_text text = grout_fold__get_text(fold->module, id);
+        grout_binding__report(fold->binding, GROUT_DIAG_CONST_TYPE,
+                              grout_module_get_expr(fold->module, id)->loc,
+                              "%s is a number, and '%s' is a truth value", what, text.chars);
+    }
+}
+
 static bool goes_on(folding *fold) {
     return grout_binding__goes_on(fold->binding);
 }
@@ -565,6 +578,11 @@ static void fold_all(folding *fold) {
     }
     for (uint32_t id = 1; goes_on(fold) && id < module->inits.count; id++) {
         fold_init(fold, GROUT_TABLE_AT(module->inits, grout_init, id));
+    }
+    for (uint32_t id = 1; goes_on(fold) && id < module->check_lines.count; id++) {
+        const grout_check_line *line = GROUT_TABLE_AT(module->check_lines, grout_check_line, id);
+        fold_tolerance(fold, line->rtol, "a relative tolerance");
+        fold_tolerance(fold, line->atol, "an absolute tolerance");
     }
     for (uint32_t id = 1; goes_on(fold) && id < module->kernels.count; id++) {
         const grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, id);

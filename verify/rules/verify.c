@@ -6,6 +6,21 @@
 
 #include "alloc.h"
 #include "goes_on.h"
+#include "suggest.h"
+
+#include <string.h>
+
+void grout_verifying__suggest_kernel(grout_verifying *verifying, const char *name) {
+    const grout_module *module = verifying->module;
+    grout_suggestion suggestion = grout_suggest__begin(name, strlen(name));
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
+        grout_suggest__offer(&suggestion, grout_module_get_string(
+                                              module, grout_module_get_kernel(module, id)->name));
+    }
+    if (suggestion.best != NULL) {
+        grout_diags_help(verifying->diags, "did you mean '@%s'?", suggestion.best);
+    }
+}
 
 /* Whose rules hold for a kernel: those asked for, else its own. Others than its own are said. */
 static grout_arch choose_arch(const grout_verifying *verifying, grout_arch asked) {
@@ -114,6 +129,7 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     }
     if (has_tables) {
         grout_verify__launch_list(&verifying);
+        grout_verify__check_lines(&verifying);
     }
     grout__free(verifying.has_bad_pitch);
     grout__free(verifying.holds_maps);

@@ -3,10 +3,8 @@
 #include "verifying.h"
 
 #include "lookup.h"
-#include "suggest.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* A line of the list and its kernel. */
 typedef struct listed {
@@ -33,16 +31,9 @@ static void note_kernel(grout_verifying *verifying, const listed *it) {
 static void report_kernel(grout_verifying *verifying, const grout_launch_line *line) {
     const grout_module *module = verifying->module;
     const char *name = grout_module_get_string(module, line->kernel_name);
-    grout_suggestion suggestion = grout_suggest__begin(name, strlen(name));
     grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH_LIST, line->loc,
                             "there is no kernel '@%s' to launch", name);
-    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
-        grout_suggest__offer(&suggestion, grout_module_get_string(
-                                              module, grout_module_get_kernel(module, id)->name));
-    }
-    if (suggestion.best != NULL) {
-        grout_diags_help(verifying->diags, "did you mean '@%s'?", suggestion.best);
-    }
+    grout_verifying__suggest_kernel(verifying, name);
 }
 
 /* Whether the line has a kernel and as many arguments as that has parameters. */

@@ -35,11 +35,15 @@ enum {
 void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
                              const char *format, ...) GROUT_PRINTF(4, 5);
 
+/* Adds help to the last diagnostic if a kernel of the module has nearly this name. */
+void grout_verifying__suggest_kernel(grout_verifying *verifying, const char *name);
+
 /* Whether verifying goes on: what is linear in the operations of a kernel asks for each of them. */
 bool grout_verify__goes_on(const grout_verifying *verifying);
 
 /* One file a topic. Rules of the whole module: */
 void grout_verify__launch_list(grout_verifying *verifying);
+void grout_verify__check_lines(grout_verifying *verifying);
 /* Rules of the whole kernel: */
 /* The launch; false: it is far from any that there can be, and nothing else is asked of the kernel,
  * as much of it counts threads and ranks. */

@@ -246,6 +246,10 @@ syntax keyword groutModule
     \ kernel
     \ launch
     \ dependent
+    \ check
+    \ against
+    \ rtol
+    \ atol
     \ attr
     \ in
     \ out

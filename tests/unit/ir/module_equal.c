@@ -323,6 +323,15 @@ static bool same_launch(comparison *c, const grout_launch_line *a, const grout_l
            same_trivia(c, a->trivia, b->trivia, "comments of a launch");
 }
 
+static bool same_check_line(comparison *c, const grout_check_line *a, const grout_check_line *b) {
+    SAME((a->rtol == 0) == (b->rtol == 0) && (a->atol == 0) == (b->atol == 0), "tolerances");
+    return same_string(c, a->kernel_name, b->kernel_name, "kernel of a check") &&
+           same_string(c, a->reference_name, b->reference_name, "reference of a check") &&
+           (a->rtol == 0 || same_expr(c, a->rtol, b->rtol)) &&
+           (a->atol == 0 || same_expr(c, a->atol, b->atol)) &&
+           same_trivia(c, a->trivia, b->trivia, "comments of a check");
+}
+
 static bool same_item(comparison *c, const grout_item *a, const grout_item *b) {
     SAME(a->kind == b->kind, "kind of item");
     switch ((grout_item_kind)a->kind) {
@@ -338,6 +347,9 @@ static bool same_item(comparison *c, const grout_item *a, const grout_item *b) {
     case GROUT_ITEM_LAUNCH:
         return same_launch(c, grout_module_get_launch(c->a, a->id),
                            grout_module_get_launch(c->b, b->id));
+    case GROUT_ITEM_CHECK:
+        return same_check_line(c, grout_module_get_check_line(c->a, a->id),
+                               grout_module_get_check_line(c->b, b->id));
     }
     return true;
 }

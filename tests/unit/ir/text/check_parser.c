@@ -24,14 +24,14 @@ static const fault_case faults[] = {
     /* the file */
     FAULT("grout 2\n", TEXT_VERSION, 1, 7, 1, "this grout reads version 1 of the text format, not 2", NULL),
     FAULT("grout x\n", SYNTAX, 1, 7, 1, "expected the version of the text format, found 'x'", NULL),
-    FAULT("konst A = 1\n", SYNTAX, 1, 1, 5, "expected 'const', 'require', 'kernel' or 'launch', found 'konst'", "did you mean 'const'?"),
-    FAULT("}\n", SYNTAX, 1, 1, 1, "expected 'const', 'require', 'kernel' or 'launch', found '}'", NULL),
+    FAULT("konst A = 1\n", SYNTAX, 1, 1, 5, "expected 'const', 'require', 'kernel', 'launch' or 'check', found 'konst'", "did you mean 'const'?"),
+    FAULT("}\n", SYNTAX, 1, 1, 1, "expected 'const', 'require', 'kernel', 'launch' or 'check', found '}'", NULL),
     /* launches */
     FAULT("launch a()\n", SYNTAX, 1, 8, 1, "expected '@' and the name of the kernel to launch, found 'a'", NULL),
     FAULT("launch @a\n", SYNTAX, 2, 1, 0, "expected '(' and what the kernel is given, found the end of the file", NULL),
     FAULT("launch @a(x)\n", SYNTAX, 1, 11, 1, "expected the name of an array or scalar, found 'x'", "values are written with %: '%x'"),
     FAULT("launch @a(%x %y)\n", SYNTAX, 1, 14, 2, "expected ',' or ')', found '%y'", NULL),
-    FAULT("launch @a() dependant\n", SYNTAX, 1, 13, 9, "expected 'const', 'require', 'kernel' or 'launch', found 'dependant'", NULL),
+    FAULT("launch @a() dependant\n", SYNTAX, 1, 13, 9, "expected 'const', 'require', 'kernel', 'launch' or 'check', found 'dependant'", NULL),
     /* consts */
     FAULT("const add = 1\n", RESERVED_NAME, 1, 7, 3, "'add' is a word of the language and cannot name a const", NULL),
     FAULT("const f32 = 1\n", RESERVED_NAME, 1, 7, 3, "'f32' is a word of the language and cannot name a const", NULL),
