@@ -18,12 +18,15 @@ enum {
     COST_UNLIKELY = 8 /* the finding is of synchronisation, which may be why values are wrong */
 };
 #define CONSTS_MAX 24u
+#define AXES_MAX   8u
 
 typedef struct writer {
     grout_proposals *proposals;
     const grout_proposal_task *task;
     grout_span consts[CONSTS_MAX];
     size_t const_count;
+    grout_span axes[AXES_MAX]; /* values that are the place on an axis */
+    size_t axis_count;
     grout_outline_names names; /* that the line can use */
     size_t line;
     grout_span code;
@@ -195,12 +198,35 @@ static size_t change_word(writer *it, size_t at, bool is_mnemonic_place) {
     return word.size;
 }
 
+static bool can_use(const writer *it, grout_span name) {
+    for (size_t i = 0; i < it->names.count; i++) {
+        if (grout_span__is_equal(it->names.items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* '%i + %me' for '%i': each thread, or CTA, was to have a part of its own. */
+static void add_axes(writer *it, size_t at, grout_span name) {
+    for (size_t i = 0; i < it->axis_count; i++) {
+        const grout_span axis = it->axes[i];
+        if (can_use(it, axis) && !grout_span__is_equal(axis, name)) {
+            grout_text text = {0};
+            grout_text_add(&text, " + %.*s", (int)axis.size, axis.data);
+            replace(it, at, name.size, name, text.data == NULL ? "" : text.data, COST_NAME);
+            grout_text_free(&text);
+        }
+    }
+}
+
 /* Another value, or one more or less than this one where it is an index. */
 static size_t change_value(writer *it, size_t at, size_t depth) {
     const grout_span name = {it->code.data + at, 1 + get_word_size(it->code, at + 1)};
     if (depth > 0) {
         replace(it, at, name.size, name, " - 1", COST_OFFSET);
         replace(it, at, name.size, name, " + 1", COST_OFFSET);
+        add_axes(it, at, name);
     }
     for (size_t i = 0; i < it->names.count; i++) {
         if (!grout_span__is_equal(it->names.items[i], name)) {
@@ -329,6 +355,19 @@ static void find_consts(writer *it) {
     }
 }
 
+/* '%me = axis_index wg' */
+static void find_axes(writer *it) {
+    const grout_outline *outline = it->task->outline;
+    const char *mnemonic = grout_op_get_info(GROUT_OP_AXIS_INDEX)->text;
+    for (size_t i = outline->first; i < outline->end && it->axis_count < AXES_MAX; i++) {
+        const grout_outline_line *line = &outline->items[i];
+        const grout_span name = grout_span__get_name(outline->lines->items[i].code);
+        if (line->has_result && name.size > 0 && grout_span__is(line->mnemonic, mnemonic)) {
+            it->axes[it->axis_count++] = name;
+        }
+    }
+}
+
 bool grout_proposals__add_values(grout_proposals *proposals, const grout_proposal_task *task) {
     const grout_outline *outline = task->outline;
     const grout_diag_code code = task->trial->items[0].code;
@@ -341,6 +380,7 @@ bool grout_proposals__add_values(grout_proposals *proposals, const grout_proposa
         return true;
     }
     find_consts(&it);
+    find_axes(&it);
     for (size_t i = outline->first;
          i < outline->end && it.is_good && grout_outline__goes_on(outline) &&
          proposals->count < GROUT_PROPOSALS_MAX;

@@ -92,8 +92,8 @@ typedef struct grout_launch_argument {
 } grout_launch_argument;
 
 /*
- * 'check @k against @r rtol(..) atol(..)': what a check of @k compares its results with. @r is given
- * the inputs of @k, by their names.
+ * 'check @k against @r rtol(..) atol(..)': what a check of @k compares its results with. @r is
+ * given the inputs of @k, by their names.
  */
 typedef struct grout_check_line {
     grout_string_id kernel_name, reference_name;
