@@ -7,7 +7,7 @@
 
 #include "grout-internal/compare.h"
 
-/* A kernel's run on the CPU, and who is told of its differences. */
+/* A kernel's run on the CPU, and what is called for its differences. */
 typedef struct grout_comparing {
     grout_session *session;
     const grout_load *load;

@@ -273,7 +273,7 @@ typedef struct variant {
     grout_expect_holds holds;
 } variant;
 
-/* Who is told of results that differ. */
+/* Where results that differ are noted. */
 typedef struct found_values {
     const expect_run *run;
     grout_expect_list *found;

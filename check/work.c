@@ -124,7 +124,7 @@ static void free_words(compared_words *words) {
 }
 
 /* Compares the results of a run that came to its end. What differs is in the session's diagnostics
- * then: the report has it behind the run's findings, which may be why. */
+ * then: the report has it after the run's findings, which may be why. */
 static void compare_results(const grout_comparing *comparing, const grout_reference *reference,
                             const grout_argument_set *arguments, grout_outcome *outcome,
                             compared_words *words) {

@@ -333,6 +333,11 @@ SLIPS = (("sub (mul %v, 2.0), %bias", "add (mul %v, 2.0), %bias"),
 EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobody
 
 
+def find_changed(before, after):
+    """The numbers of the lines that differ."""
+    return [number for number, pair in enumerate(zip(before.split("\n"), after.split("\n"))) if pair[0] != pair[1]]
+
+
 def test_values(folder):
     run("check", write(f"{folder}/k.grout", AGAINST)).expect(0, "@scale: clean", "bit for bit")
     for before, after in SLIPS:
@@ -344,9 +349,7 @@ def test_values(folder):
             continue
         run("check", path).expect(1, "of-bounds" if "0..N / MT" in after else "compare-mismatch")
         run("fix", "-y", path).expect(0, "1 change", "bit for bit")
-        changed = [number for number, pair in enumerate(zip(wrong.split("\n"), read(path).decode().split("\n")))
-                   if pair[0] != pair[1]]
-        right = [number for number, pair in enumerate(zip(wrong.split("\n"), AGAINST.split("\n"))) if pair[0] != pair[1]]
+        changed, right = (find_changed(wrong, text) for text in (read(path).decode(), AGAINST))
         assert changed == right, (after, read(path).decode())
 
 
