@@ -15,6 +15,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+import families
+
 LIMIT_SECONDS = 1800
 RUNS = (
     ("check",),
@@ -28,17 +31,6 @@ RUNS = (
     ("emit", "-o", "/dev/null", "--manifest", "/dev/stdout"),
     ("fmt",),
 )
-
-
-def find_kernels(paths):
-    for path in paths:
-        if os.path.isfile(path):
-            yield path
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if name not in (".git", "build"))
-            for name in sorted(names):
-                if name.endswith(".grout"):
-                    yield os.path.join(folder, name)
 
 
 def run(grout, words, kernel):
@@ -100,9 +92,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("paths", nargs="*", default=[ROOT])
     args = parser.parse_intermixed_args()
-    kernels = [os.path.relpath(path, ROOT) for path in find_kernels([os.path.abspath(p) for p in args.paths])]
     count = 0
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with tempfile.TemporaryDirectory(prefix="grout-compare-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        paths = [os.path.abspath(path) for path in args.paths]
+        kernels = [os.path.relpath(path, ROOT) for path in families.find_kernels(paths, folder)]
         for differences in pool.map(lambda kernel: compare(args.old, args.new, kernel, args.cubin), kernels):
             for difference in differences:
                 print(difference, flush=True)

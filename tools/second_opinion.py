@@ -23,9 +23,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import venv
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+import families
+
 PACKAGE = "sentryward==0.1.1"
 FOLDERS = ("kernels", "tests/corpus", "tests/litmus")
 KERNEL = re.compile(r"^kernel @(\w+)", re.M)
@@ -86,26 +90,16 @@ def prepare(work):
     return command
 
 
-def find_files(paths):
-    for path in paths:
-        if os.path.isfile(path):
-            yield path
-        for folder, folders, names in os.walk(path):
-            folders.sort()
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".grout"))
-
-
 def find_kernels(paths):
-    """(file, kernel) of every kernel of these paths."""
-    for path in find_files(paths):
+    """(file, kernel) of every kernel of these paths of the tree."""
+    for path in families.find_kernels(paths, "."):
         with open(path, encoding="utf-8") as file:
             for name in KERNEL.findall(file.read()):
                 yield path, name
 
 
 def run(words, seconds):
-    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT,
-                          timeout=seconds, check=False)
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False)
 
 
 ELEMENT = {"bool": "u8", "i8": "u8", "u8": "u8", "i16": "u16", "u16": "u16", "i32": "s32", "u32": "u32",
@@ -144,7 +138,7 @@ class Opinion:
     """What both say of one kernel."""
 
     def __init__(self, path, kernel):
-        self.path, self.kernel = os.path.relpath(path, ROOT), kernel
+        self.path, self.kernel = path, kernel
         self.grout, self.codes = None, []       # verdict; codes of the findings
         self.other, self.reasons = None, []     # SentryWard's result; codes of its diagnostics
         self.ptx = "not run"                    # the PTX emulator: clean, race, another fault, not run
@@ -298,9 +292,11 @@ def main():
     except Unavailable as error:
         print(f"second-opinion: {error}", file=sys.stderr)
         return 2
-    kernels = list(find_kernels([os.path.abspath(p) for p in options.paths]
-                                or [os.path.join(ROOT, folder) for folder in FOLDERS]))
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    paths = [os.path.relpath(path, ROOT) for path in options.paths] or FOLDERS
+    with tempfile.TemporaryDirectory(prefix="grout-opinion-") as tree, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        os.chdir(families.lay_out(tree))
+        kernels = list(find_kernels(paths))
         opinions = list(pool.map(lambda k: ask_both(options, sentryward, *k), kernels))
     print_table(opinions)
     print_machine(opinions)

@@ -26,12 +26,13 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "litmus")]
+import families
 from kernel_headers import list_outputs
 from limit import SECONDS
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+ROOT = os.path.dirname(TESTS)
 # Findings about a pair of accesses of which one is made by an engine.
 ASYNC = {"missing-commit-smem", "missing-commit-gmem", "async-not-awaited",
          "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "gmem-write-not-visible",
@@ -129,10 +130,11 @@ def main():
     arguments = parser.parse_args()
     grout = os.path.abspath(arguments.grout)
     faults, count = [], 0
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="grout-adversary-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         if arguments.what == "clean":
-            paths = [p for pattern in ("kernels/*.grout", "tests/corpus/**/*.grout", "tests/litmus/**/*.grout")
-                     for p in glob.glob(ROOT + "/" + pattern, recursive=True)]
+            paths = [p for pattern in ("kernels/*.grout", "tests/corpus/**/*.grout")
+                     for p in glob.glob(ROOT + "/" + pattern, recursive=True)] + families.write_programs(folder)
             paths = [p for p in sorted(paths) if "// expect: clean" in read(p)]
             for job in [pool.submit(check_clean, grout, p, arguments.seeds, arguments.short) for p in paths]:
                 faults += job.result()

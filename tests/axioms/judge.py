@@ -25,7 +25,9 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "litmus"))
 import draw
+import families
 import order
 import stale
 from actor_ops import Past
@@ -33,7 +35,6 @@ from limit import SECONDS
 from machine import Machine
 from program import NotExpressed, Program
 
-LITMUS = os.path.join(os.path.dirname(HERE), "litmus")
 RACES = {"gmem-race", "smem-race", "same-value-race", "cluster-smem-reuse", "smem-source-reuse", "mma-operand-reuse",
          "accumulator-in-flight", "async-not-awaited", "gmem-write-not-visible", "insufficient-scope",
          "missing-commit-smem", "missing-commit-smem-war", "missing-commit-gmem",
@@ -127,11 +128,6 @@ ONLY_GROUT = {
 TOO_LARGE = {"co-refill-met-along-both", "co-refill-met-along-each", "co-refill-met-along-one"}
 
 
-def find_litmus():
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(LITMUS) for name in names
-                  if name.endswith(".grout"))
-
-
 def judge_litmus(exported):
     """(how it went, what to print or None) of one litmus program."""
     name = os.path.basename(exported["file"])[:-len(".grout")]
@@ -156,8 +152,9 @@ def judge_litmus(exported):
 
 def run_litmus(arguments):
     counts = collections.Counter()
-    paths = find_litmus()
-    with concurrent.futures.ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="grout-axioms-") as folder, \
+            concurrent.futures.ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
+        paths = sorted(families.write_programs(folder))
         for how, text in pool.map(judge_litmus, export(arguments.export, paths), chunksize=8):
             counts[how] += 1
             if text:

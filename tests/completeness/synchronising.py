@@ -22,8 +22,9 @@ import tempfile
 import completeness
 
 TESTS = completeness.TESTS
-sys.path[:0] = [os.path.join(TESTS, "axioms"), os.path.join(TESTS, "mutation")]
+sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("axioms", "mutation", "litmus")]
 
+import families
 import machine  # type: ignore[import-not-found]  # of tests/axioms: for lint_types.py in another part
 import sync_table
 
@@ -98,10 +99,10 @@ def list_counts(tool, paths):
 
 def find_litmus(tool):
     """The operations that ordered programs use, and those of programs with a finding."""
-    paths = sorted(glob.glob(os.path.join(TESTS, "litmus", "*", "*.grout")))
     used = {ORDERED: set(), FOUND: set()}
-    for path, counts in list_counts(tool, paths).items():
-        used[ORDERED if "// expect: clean" in read(path) else FOUND].update(counts)
+    with tempfile.TemporaryDirectory(prefix="grout-synchronising-") as folder:
+        for path, counts in list_counts(tool, families.write_programs(folder)).items():
+            used[ORDERED if "// expect: clean" in read(path) else FOUND].update(counts)
     return used
 
 

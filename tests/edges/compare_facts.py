@@ -1,13 +1,13 @@
 """Holds facts.def, by which the checker and the emitter judge, to the rules of its own that the search for races in PTX
 has.
 
-usage: compare_facts.py --grout PATH [--keep FOLDER] [--interleavings N] FILE...
+usage: compare_facts.py --grout PATH [--keep FOLDER] [--interleavings N] FOLDER...
 
 For each line of facts.def, and each edge that may carry it, a program is written: one thread does it, tells another
 one, and that one does what is wrong if it does not know. The checker finds something, and the search in PTX a race,
-where the line says that the edge does not carry it, and nowhere else. The litmus programs FILE.. are compared too:
-either both find something, or neither does. Each word of the table is held by a program: with another one, an answer
-would be wrong.
+where the line says that the edge does not carry it, and nowhere else. The litmus programs in these folders of
+tests/litmus are compared too: either both find something, or neither does. Each word of the table is held by a program:
+with another one, an answer would be wrong.
 
 The search is of the PTX that grout emits. Where that is stronger than the text, and the two differ for that reason, a
 table below says so. Needs NVRTC; without it the test is skipped (exit code 77).
@@ -23,11 +23,12 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "litmus")]
+import families
 from limit import SECONDS
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-FACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include", "grout-internal", "facts.def")
+FACTS = os.path.join(os.path.dirname(TESTS), "include", "grout-internal", "facts.def")
 WORDS = ("TIME", "SEEN", "MEMORY")
 SKIPPED = 77
 
@@ -200,10 +201,14 @@ def find_loose(facts, answers):
                 yield f"{fact}: no program tells {word} from {other}"
 
 
-def read_litmus(path):
+def find_litmus(folders):
+    """{name: text} of the litmus programs of these folders."""
+    return {os.path.basename(program.name)[:-len(".grout")]: set_arch(program.text)
+            for program in families.list_programs() if os.path.dirname(program.name) in folders}
+
+
+def set_arch(text):
     """A litmus program whose architecture stands in its head, not in the comment alone."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
     arch = re.search(r"^// run: --arch (\w+)$", text, re.M)
     if arch is None or "attr arch" in text:
         return text
@@ -215,7 +220,7 @@ def main():
     parser.add_argument("--grout", type=os.path.abspath, required=True)
     parser.add_argument("--keep", help="a folder for the programs")
     parser.add_argument("--interleavings", default="4", help="of the search in PTX")
-    parser.add_argument("litmus", nargs="*")
+    parser.add_argument("litmus", nargs="*", metavar="FOLDER")
     arguments = parser.parse_args()
     with open(FACTS, encoding="utf-8") as file:
         lines = re.findall(r"^GROUT_FACT\((\w+), *(\w+), *(\w+), *(\w+),", file.read(), re.M)
@@ -234,9 +239,8 @@ def main():
         programs = list(list_programs(facts))
         answers = dict(zip([program[:2] for program in programs],
                            pool.map(lambda program: run(" ".join(program[:2]), program[2]), programs)))
-        names = [os.path.basename(path)[:-len(".grout")] for path in arguments.litmus]
-        others = dict(zip(names, pool.map(lambda path: run(os.path.basename(path), read_litmus(path)),
-                                          arguments.litmus)))
+        litmus = find_litmus(arguments.litmus)
+        others = dict(zip(litmus, pool.map(run, litmus, litmus.values())))
     texts = [answer[3] for answer in (*answers.values(), *others.values())]
     if any("[nvrtc-missing]" in text for text in texts):
         print("without NVRTC there is nothing to compare")

@@ -10,9 +10,10 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import concurrent.futures
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-from quoted_code import Kernel, Program, find_kernels, read_text
+from quoted_code import Kernel, Program, families, read_text
 
 NOTES_MAX = 10
 
@@ -37,8 +38,8 @@ def main():
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     program = Program(args.grout)
-    paths = [path for path in find_kernels(args.paths) if "deadlock" in read_text(path)]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory(prefix="grout-help-") as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        paths = [path for path in families.find_kernels(args.paths, folder) if "deadlock" in read_text(path)]
         kernels = list(pool.map(lambda path: Kernel(program, path), paths))
     faults = [(kernel, *fault) for kernel in kernels for fault in find_faults(kernel)]
     for kernel, finding, what in faults:

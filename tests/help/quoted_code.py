@@ -29,7 +29,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests"))
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "litmus")]
+import families
 from limit import SECONDS
 
 QUOTE = re.compile(r"(?<![\w'])'([^'\n]+)'(?!\w)")
@@ -45,14 +46,6 @@ TRIES_MAX = 6000   # for one quote
 FILLED_MAX = 800   # of the ways to fill a line in, this many are tried at each place
 FILLED_MAX_OF_PART = 60
 REPLACED_MAX = 8   # words of a line that a part takes the place of
-
-
-def find_kernels(paths):
-    for path in paths:
-        if os.path.isfile(path):
-            yield path
-        for folder, _, names in sorted(os.walk(path)):
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".grout"))
 
 
 def read_text(path):
@@ -282,8 +275,9 @@ def main():
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     program = Program(args.grout)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        kernels = list(pool.map(lambda path: Kernel(program, path), find_kernels(args.paths)))
+    with tempfile.TemporaryDirectory(prefix="grout-help-") as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        paths = families.find_kernels(args.paths, folder)
+        kernels = list(pool.map(lambda path: Kernel(program, path), paths))
         chosen, count = gather(kernels, args.most)
         results = list(pool.map(lambda item: is_taken(*item), chosen))
     for (kernel, finding, help_text, match), taken in zip(chosen, results):

@@ -11,20 +11,24 @@ import re
 import sys
 
 import soak
+
+sys.path.insert(0, str(soak.ROOT / "tests/litmus"))
+import families
 from mutate import NUMBERS, draw_words, mutate_text
 
 SECONDS, MEGABYTES = 1, 256
 LIMITS = ("--timeout", SECONDS, "--max-memory", f"{MEGABYTES}M")
 FORMATS = ("text", "json", "sarif", "github")
 # Golden texts are mostly wrong as they are, and ops are small: each folder has a weight.
-FOLDERS = (("kernels", 6), ("tests/behaviour", 6), ("tests/golden", 2), ("tests/corpus", 2), ("tests/ops", 2),
-           ("tests/litmus", 2))
+FOLDERS = (("kernels", 6), ("tests/behaviour", 6), ("tests/golden", 2), ("tests/corpus", 2), ("tests/ops", 2))
+WEIGHTS = [*(weight for _, weight in FOLDERS), 2]
 
 
 def load_texts():
-    """The texts of each folder."""
-    return [[path.read_text(encoding="utf-8", errors="surrogateescape")
-             for path in sorted((soak.ROOT / folder).rglob("*.grout"))] for folder, _ in FOLDERS]
+    """The texts of each folder, then the litmus programs."""
+    texts = [[path.read_text(encoding="utf-8", errors="surrogateescape")
+              for path in sorted((soak.ROOT / folder).rglob("*.grout"))] for folder, _ in FOLDERS]
+    return [*texts, [program.text for program in sorted(families.list_programs())]]
 
 
 class Source:
@@ -32,7 +36,7 @@ class Source:
 
     def __init__(self, case, texts, words):
         self.random = case.random
-        folder = case.random.choices(texts, [weight for _, weight in FOLDERS])[0]
+        folder = case.random.choices(texts, WEIGHTS)[0]
         self.original = case.random.choice(folder)
         self.text = (mutate_text(case.random, self.original, words, folder) if case.random.randrange(20)
                      else self.original)

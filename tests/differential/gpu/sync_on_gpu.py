@@ -3,7 +3,7 @@ the GPU and on the CPU: clusters, multicast, semaphores, atomics, cp.async, name
 style, warps. For a machine with an H100 or H200.
 
 usage: sync_on_gpu.py GROUT [--jobs 12] [--log FILE] [--only TEXT] [--emit | --hangs]
-       from the project's folder; --emit compiles to cubin instead of running (needs NVRTC only), --hangs runs
+       --emit compiles to cubin instead of running (needs NVRTC only), --hangs runs
        the kernels of HANGS instead, which the watchdog has to end with gpu-hang; kernels that this GPU cannot run
        are counted apart
 
@@ -17,10 +17,13 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "litmus")]
+import families
 from limit import SECONDS
 
 WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|semaphore|atomic_|async_copy|"
@@ -106,15 +109,7 @@ def run(grout, case, mode):
         return 124, f"it did not end in {SECONDS} s"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("grout")
-    parser.add_argument("--jobs", type=int, default=12)
-    parser.add_argument("--log", default="sync_on_gpu.log")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--emit", action="store_true")
-    parser.add_argument("--hangs", action="store_true")
-    arguments = parser.parse_args()
+def run_all(arguments):
     mode = "emit" if arguments.emit else "hang" if arguments.hangs else "run"
     cases = list((find_hangs if mode == "hang" else find_cases)(arguments.only))
     failed, beyond, start = 0, 0, time.time()
@@ -133,6 +128,21 @@ def main():
     print("sync_on_gpu: %d cases, %d of them for other machines, %d failed, %.0f s" %
           (len(cases), beyond, failed, time.time() - start))
     return 1 if failed or len(cases) == beyond else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("grout")
+    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--log", default="sync_on_gpu.log")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--emit", action="store_true")
+    parser.add_argument("--hangs", action="store_true")
+    arguments = parser.parse_args()
+    arguments.grout, arguments.log = os.path.abspath(arguments.grout), os.path.abspath(arguments.log)
+    with tempfile.TemporaryDirectory(prefix="grout-sync-") as folder:
+        os.chdir(families.lay_out(folder))
+        return run_all(arguments)
 
 
 if __name__ == "__main__":

@@ -234,10 +234,6 @@ def main():
     tree.add_options(parser, 6)
     parser.set_defaults(seconds=SECONDS)
     arguments = parser.parse_args()
-    arguments.grout = os.path.abspath(arguments.grout)
-    os.chdir(tree.ROOT)
-    arguments.reasons = Reasons()
-    tally = comparing.Tally(arguments.state, arguments.list)
 
     def work(path):
         text = tree.read(path)
@@ -246,6 +242,9 @@ def main():
                 yield it.name, tally.get(it.name) or compare(arguments, it)
 
     with tempfile.TemporaryDirectory(prefix="grout-ptx-") as folder:
+        tree.enter(arguments, folder)
+        arguments.reasons = Reasons()
+        tally = comparing.Tally(arguments.state, arguments.list)
         return comparing.run_all(tree.find_files(arguments, FEW), work, tally, arguments.jobs, arguments.interleavings)
 
 

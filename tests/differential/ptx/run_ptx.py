@@ -13,7 +13,6 @@ as the ISA allows. What is left out has a reason, and --list gives it for each.
 --share N takes every N-th file, chosen by its name, and those of FEW.
 """
 import argparse
-import os
 import re
 import sys
 import tempfile
@@ -81,9 +80,6 @@ def main():
     parser = argparse.ArgumentParser()
     tree.add_options(parser, 20)
     arguments = parser.parse_args()
-    arguments.grout = os.path.abspath(arguments.grout)
-    os.chdir(tree.ROOT)
-    tally = comparing.Tally(arguments.state, arguments.list)
 
     def work(path):
         if path in FAULTS:
@@ -99,6 +95,8 @@ def main():
                         arguments.grout, case, arguments.interleavings, arguments.seconds)
 
     with tempfile.TemporaryDirectory(prefix="grout-ptx-") as folder:
+        tree.enter(arguments, folder)
+        tally = comparing.Tally(arguments.state, arguments.list)
         return comparing.run_all(tree.find_files(arguments, FEW + FAULTS), work, tally, arguments.jobs,
                                  arguments.interleavings)
 

@@ -14,6 +14,9 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 import comparing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+import families
+
 FOLDERS = ("tests", "docs", "bench", "python", "kernels")  # what takes longest comes last
 VALUES = {"-D", "--arch", "--input", "--extern"}  # options that change what there is to compute
 
@@ -98,6 +101,13 @@ def list_codes(report, kernel, severity=None):
     """The codes of the findings in a kernel, of one severity if that is said."""
     return sorted({f["code"] for f in report["findings"]
                    if severity in (f["severity"], None) and (not kernel or f["kernel"] in (kernel, "", None))})
+
+
+def enter(arguments, folder):
+    """Makes a folder in this one the current one: the tree, with the litmus programs of families as files."""
+    arguments.grout = os.path.abspath(arguments.grout)
+    arguments.state = arguments.state and os.path.abspath(os.path.join(ROOT, arguments.state))
+    os.chdir(families.lay_out(os.path.join(folder, "tree")))
 
 
 def find_files(arguments, always=()):
