@@ -10,6 +10,9 @@ import pathlib
 import sys
 
 import soak
+
+sys.path.insert(0, str(soak.ROOT / "tests/ptx_litmus"))
+import frames  # type: ignore[import-not-found]  # of tests/ptx_litmus: for lint_types.py in another part
 from mutate import draw_words, mutate_text
 
 # 8,000 instructions of warps: no launch takes longer.
@@ -18,8 +21,9 @@ MEMORY = 2048 * soak.MEGABYTE  # a launch of 2^24 CTAs has a list of them
 
 
 def load_texts():
-    paths = sorted((soak.ROOT / "tests").rglob("*.ptx"))
-    return [path.read_text(encoding="utf-8", errors="surrogateescape") for path in paths]
+    paths = sorted(path for path in (soak.ROOT / "tests").rglob("*.ptx") if "ptx_litmus" not in path.parts)
+    return [*(path.read_text(encoding="utf-8", errors="surrogateescape") for path in paths),
+            *(program.text for program in frames.list_programs())]
 
 
 def make_play(program, texts, words):

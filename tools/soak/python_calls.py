@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import sys
+import tempfile
 import time
 
 import grout
@@ -18,6 +19,8 @@ import grout.ptx
 import one_process
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/ptx_litmus"))
+import frames  # type: ignore[import-not-found]  # of tests/ptx_litmus: for lint_types.py in another part
 
 
 def check(path, **options):
@@ -38,20 +41,19 @@ def run_ptx(path):
         entry.run(*[bytes(size) for _, size in entry.layout], block=32, max_steps=2000, find_races=True)
 
 
-def draw_calls(rng):
+def draw_calls(rng, folder):
     kernels = [path for name in one_process.KERNELS for path in (ROOT / "kernels").glob(f"{name}.grout")]
     others = rng.sample(sorted((ROOT / "tests/behaviour").rglob("*.grout")), 40)
     broken = rng.sample(sorted((ROOT / "tests/golden").rglob("*.grout")), 20)
-    texts = rng.sample(sorted((ROOT / "tests/ptx_litmus").rglob("*.ptx")), 20)
+    texts = frames.write_programs(folder, rng.sample(frames.list_programs(), 20))
     calls = [(check, path, {"threads": threads}) for path in kernels for threads in (1, 2)]
     calls += [(check, path, {}) for path in others + broken]
     calls += [(emit, path, {}) for path in kernels + broken] + [(run, path, {}) for path in others]
     return calls + [(run_ptx, path, {}) for path in texts]
 
 
-def main():
-    rng = random.Random(int(sys.argv[2]))
-    calls, rounds, end = draw_calls(rng), 0, time.monotonic() + float(sys.argv[1])
+def make_rounds(rng, calls):
+    rounds, end = 0, time.monotonic() + float(sys.argv[1])
     while time.monotonic() < end or rounds < 2 * one_process.WARM_ROUNDS:
         for call, path, options in rng.sample(calls, len(calls)):
             # What the kernel is wrong with is not looked at here.
@@ -61,6 +63,12 @@ def main():
         ctypes.CDLL(None).malloc_trim(0)
         rounds += 1
         print("round", *one_process.measure(os.getpid()), len(calls), flush=True)
+
+
+def main():
+    rng = random.Random(int(sys.argv[2]))
+    with tempfile.TemporaryDirectory(prefix="grout-calls-") as folder:
+        make_rounds(rng, draw_calls(rng, folder))
 
 
 if __name__ == "__main__":
