@@ -37,8 +37,8 @@ static uint32_t count_all(const arrival_set *it) {
     return count;
 }
 
-/* Whether the op arrives on barriers of other CTAs. */
-static bool is_remote(const grout_module *module, const grout_op *op, grout_object_id object) {
+bool grout_op__is_remote(const grout_module *module, grout_op_id id, grout_object_id object) {
+    const grout_op *op = grout_module_get_op(module, id);
     bool is_abroad = grout_module_get_object(module, object)->cluster_group_count > 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         grout_view view = {.rank = 0};
@@ -52,16 +52,12 @@ static bool is_remote(const grout_module *module, const grout_op *op, grout_obje
 /* Those of the element that the finding has, and of a plain barrier the threads of its own CTA. */
 static arrival_set find_arrivers(const grout_wording *wording, grout_object_id object) {
     const grout_checker *checker = wording->checker;
-    const grout_module *module = wording->module;
-    const bool is_plain = !grout_module_get_object(module, object)->is_explicit;
+    const bool is_plain = !grout_module_get_object(wording->module, object)->is_explicit;
     const uint32_t owner = wording->facts->sides[1].origin.cta % checker->shape.cta_count;
     arrival_set it;
     memcpy(it.threads, wording->facts->arrivers, sizeof it.threads);
-    for (grout_op_id i = 1; is_plain && i < grout_module_get_op_count(module); i++) {
-        if (grout_op__posts_one_on(module, i, object) &&
-            !is_remote(module, grout_module_get_op(module, i), object)) {
-            it.threads[owner] |= checker->run.op_threads[i];
-        }
+    if (is_plain) {
+        it.threads[owner] |= grout_wording__get_barrier_ops(wording, object).posters;
     }
     return it;
 }

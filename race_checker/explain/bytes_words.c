@@ -83,14 +83,16 @@ void grout_wording__note_bytes(grout_wording *wording) {
     grout_object_id object = wording->checker->info.element_objects[wording->facts->element];
     grout_text text = {.allocator = wording->checker->allocator};
     uint32_t notes = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && notes < NOTES_MAX;
+         i++) {
         const grout_op *op = grout_module_get_op(wording->module, i);
         if (i == wording->facts->sides[0].origin.op || !has_run(wording, i) ||
             !names(wording, op, object) || !grout_wording__add_bytes(wording, i, &text)) {
             continue;
         }
         wording->strings->has_failed |= text.failed;
-        if (!text.failed && notes++ < NOTES_MAX) {
+        if (!text.failed) {
+            notes++;
             grout_wording__note(wording, GROUT_SEVERITY_NOTE,
                                 grout_module_get_place(wording->module, op->loc), text.data);
         }

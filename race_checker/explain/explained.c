@@ -366,6 +366,7 @@ static void count_findings(grout_explained *explained, const grout_checker *chec
 static void deinit_shared(grout_shared *shared) {
     grout_lookup__deinit(&shared->waits.lookup);
     grout_counters__deinit(&shared->counters);
+    grout_sync_ops__deinit(&shared->sync_ops);
     grout_line_table__deinit(&shared->lines);
     grout_sources__deinit(&shared->sources);
 }

@@ -28,21 +28,11 @@ static uint32_t find_waiters(const grout_wording *wording) {
  * phases out among them, which a plain barrier cannot do.
  */
 static bool take_turns(const grout_wording *wording) {
-    const grout_findings *findings = &wording->checker->memory.findings;
     grout_object_id object = get_barrier(wording);
     uint32_t waiters = find_waiters(wording);
-    if (grout_module_get_object(wording->module, object)->is_explicit ||
-        (waiters & (waiters - 1)) == 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const grout_record *it = &findings->records[i];
-        if (it->code == GROUT_DIAG_BARRIER_UNOBSERVED && it->facts.subject == GROUT_SUBJECT_USUAL &&
-            wording->checker->info.element_objects[it->facts.element] == object) {
-            return true;
-        }
-    }
-    return false;
+    return !grout_module_get_object(wording->module, object)->is_explicit &&
+           (waiters & (waiters - 1)) != 0 &&
+           grout_wording__get_barrier_ops(wording, object).is_unobserved;
 }
 
 /* "thread wg=1 and thread wg=2" */

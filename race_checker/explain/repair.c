@@ -71,17 +71,9 @@ static bool is_conditional(const grout_module *module, grout_op_id op, grout_op_
 static bool is_phase_a_round(const grout_wording *wording, grout_op_id loop) {
     const grout_launch_info *info = &wording->checker->info;
     grout_object_id object = info->element_objects[wording->facts->near.element];
-    uint32_t count = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        const grout_op *op = grout_module_get_op(wording->module, i);
-        if (grout_op__arrives_on(wording->module, op, object)) {
-            count++;
-            if (grout_op__get_loop(wording->module, i) != loop) {
-                return false;
-            }
-        }
-    }
-    return count == grout_object_get_arrivals(wording->module, object);
+    const grout_barrier_ops ops = grout_wording__get_barrier_ops(wording, object);
+    return ops.arrivals == grout_object_get_arrivals(wording->module, object) &&
+           (ops.arrivals == 0 || (!ops.has_loops && ops.loop == loop));
 }
 
 /* Whether one more wait before the access would be the wait for the copy, and never hang. */

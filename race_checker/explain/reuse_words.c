@@ -47,32 +47,10 @@ bool grout_wording__add_late_repair(const grout_wording *wording, grout_text *ou
 
 /* ---- a release that comes too early ---- */
 
-static bool waits_on_barrier(const grout_op *op) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL &&
-           (sync->object == GROUT_SYNC_OBJECT_BARRIER ||
-            sync->object == GROUT_SYNC_OBJECT_MBARRIER) &&
-           sync->mode == GROUT_SYNC_MODE_WAITS;
-}
-
-static bool is_run_by(const grout_wording *wording, grout_op_id op, const grout_origin *actor) {
-    return (wording->checker->run.op_threads[op] >> actor->thread & 1) != 0;
-}
-
 /* The barrier that the thread waits on last before the access, in the same loop; 0: none. */
 static grout_object_id find_guard(const grout_wording *wording, const grout_origin *access) {
-    const grout_module *module = wording->module;
-    const grout_op_id loop = grout_op__get_loop(module, access->op);
-    grout_origin guard = {.op = 0};
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        const grout_origin wait = {.op = i};
-        if (is_run_by(wording, i, access) && waits_on_barrier(grout_module_get_op(module, i)) &&
-            grout_op__get_loop(module, i) == loop &&
-            grout_op__find_reach(module, i, access->op).kind == GROUT_REACH_AHEAD) {
-            grout_origin__keep(module, &guard, &wait, 1);
-        }
-    }
-    return guard.op != 0 ? grout_origin__find_object(module, &guard) : 0;
+    const grout_origin guard = {.op = grout_wording__find_wait_before(wording, access)};
+    return guard.op != 0 ? grout_origin__find_object(wording->module, &guard) : 0;
 }
 
 /* Whether arrival and read name one stage of their objects, or the barrier has none. */
@@ -90,21 +68,12 @@ static grout_op_id find_release(const grout_wording *wording, grout_object_id ba
                                 const grout_side *read) {
     const grout_module *module = wording->module;
     const grout_op *reader = grout_module_get_op(module, read->origin.op);
-    grout_op_id release = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        if (!is_run_by(wording, i, &read->origin) || !grout_op__posts_one_on(module, i, barrier) ||
-            grout_op__get_loop(module, i) != grout_op__get_loop(module, read->origin.op)) {
-            continue;
-        }
-        if (release != 0 || op->parent != reader->parent ||
-            !is_of_one_stage(wording, i, barrier, read)) {
-            return 0;
-        }
-        release = i;
+    const grout_op_id release = grout_wording__find_only_post(wording, barrier, &read->origin);
+    if (release == 0 || grout_module_get_op(module, release)->parent != reader->parent ||
+        !is_of_one_stage(wording, release, barrier, read)) {
+        return 0;
     }
-    return release != 0 &&
-                   grout_op__find_reach(module, release, read->origin.op).kind == GROUT_REACH_AHEAD
+    return grout_op__find_reach(module, release, read->origin.op).kind == GROUT_REACH_AHEAD
                ? release
                : 0;
 }

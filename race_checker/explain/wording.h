@@ -54,10 +54,41 @@ typedef struct grout_sources {
 
 void grout_sources__deinit(grout_sources *sources);
 
+/* An op on a barrier, by a thread that has run it. */
+typedef struct grout_sync_op {
+    grout_object_id object; /* of a post */
+    uint32_t thread;
+    grout_op_id loop; /* around it; 0: none */
+    grout_op_id op;
+    grout_op_id last; /* of a wait: that which stands last in the source of those up to here */
+} grout_sync_op;
+
+/* Sorted by all but the last. */
+typedef GROUT_ARRAY(grout_sync_op) grout_sync_op_list;
+
+/* What the ops of the module do with a barrier. */
+typedef struct grout_barrier_ops {
+    uint32_t arrivals; /* ops that arrive on it, or bring bytes to it */
+    grout_op_id loop;  /* around them */
+    grout_op_id last_arrival;
+    uint8_t posters;    /* threads that have run a plain arrival in their own CTA, a bit for each */
+    bool has_loops;     /* they are in several loops */
+    bool is_unobserved; /* a finding says that a thread has not seen each of its phases */
+} grout_barrier_ops;
+
+typedef struct grout_sync_ops {
+    grout_sync_op_list waits, posts;
+    grout_barrier_ops *barriers; /* by object */
+    bool is_made;
+} grout_sync_ops;
+
+void grout_sync_ops__deinit(grout_sync_ops *sync_ops);
+
 /* What the findings of a report ask about their kernel, each made when the first of them asks. */
 typedef struct grout_shared {
     grout_wait_counts waits;
     grout_counters counters;
+    grout_sync_ops sync_ops;
     grout_face face;
     grout_line_table lines;
     grout_sources sources;
@@ -183,6 +214,20 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
 grout_op_id grout_wording__find_counter(const grout_wording *wording);
 void grout_counters__deinit(grout_counters *counters);
 
+/* ---- sync_ops.c ---- */
+
+/* The wait on a barrier that the actor comes to last before the access, in the same loop; 0: none.
+ */
+grout_op_id grout_wording__find_wait_before(const grout_wording *wording,
+                                            const grout_origin *access);
+/* The plain arrival on the barrier that the actor of an access makes in the loop of that, if it
+ * makes one alone; 0: none, or several. */
+grout_op_id grout_wording__find_only_post(const grout_wording *wording, grout_object_id barrier,
+                                          const grout_origin *beside);
+/* All zero without memory. */
+grout_barrier_ops grout_wording__get_barrier_ops(const grout_wording *wording,
+                                                 grout_object_id barrier);
+
 /* ---- bytes_words.c ---- */
 
 /* Whether the finding is about the bytes of an mbarrier's phase. */
@@ -220,6 +265,8 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
 /* Whether the op makes one plain arrival on the object. */
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
+/* Whether the op arrives on barriers of other CTAs. */
+bool grout_op__is_remote(const grout_module *module, grout_op_id id, grout_object_id object);
 /* One more of "thread wg=0, thread wg=1 and thread wg=2", of which there are count; with its CTA in
  * a cluster. */
 void grout_wording__add_name(const grout_wording *wording, const grout_origin *origin,

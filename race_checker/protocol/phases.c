@@ -222,12 +222,17 @@ static bool keep_dropped(const grout_checker *checker, grout_element_state *elem
 
 /* The contribution to phase + 1, of a phase that was dropped. */
 static const grout_origin *find_dropped(const grout_element_state *element, uint32_t phase) {
-    uint32_t i = element->dropped_count - 1;
+    uint32_t low = 0, high = element->dropped_count; /* they come in the order of their phases */
     GROUT_ASSERT(element->dropped_count > 0 && phase < element->facts.first);
-    while (i > 0 && element->dropped[i].phase > phase) {
-        i--;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (element->dropped[middle].phase > phase) {
+            high = middle;
+        } else {
+            low = middle;
+        }
     }
-    return &element->dropped[i].contribution;
+    return &element->dropped[low].contribution;
 }
 
 /*

@@ -623,6 +623,35 @@ def reused_sources(n):
     return kernel(f"%y: inout gmem i32[{4 * n}])", [*lines, "wait_smem_to_gmem 0"])
 
 
+@shape(1 << 14, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def early_releases(n):
+    """reads of SMEM that another thread writes over, all listed: a barrier tells it too early"""
+    return kernel(OUT + " threads(wg = 2)",
+                  [f"scratch %s : smem i32[{n}]", "scratch %b : barrier[1]", "%w = axis_index wg", "if (eq %w, 0) {",
+                   f"  store %s, (broadcast 1 : i32[{n}])", "}", "block_barrier", "if (eq %w, 1) {",
+                   "  barrier_arrive %b[0]", *(f"  %v{i} = load %s[{i}]" for i in range(n)), "}", "if (eq %w, 0) {",
+                   "  barrier_wait %b[0]", *(f"  store %s[{i}], 2" for i in range(n)), "}"])
+
+
+@shape(1 << 14, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def missing_waits_of_a_loop(n):
+    """copies in a loop, all of them in one phase, and loads that do not wait for it, all listed"""
+    places = [32 * (i % 1024) for i in range(n)]
+    return kernel("%x: in gmem i32[64], %y: inout gmem i32[64])",
+                  ["scratch %s : smem i32[32768]", f"scratch %b : barrier[1] arrivals({n})", "for %i in 0..1 {",
+                   *(f"  copy_gmem_to_smem %x[ds(0, 4)], %s[ds({at}, 4)], %b[0]" for at in places),
+                   *(f"  store %y[0], (load %s[{at}])" for at in places), "}"])
+
+
+@shape(1 << 15, codes=CODE_1, words=ALL_FINDINGS, without=SEARCHES)
+def overruns(n):
+    """phases of a barrier that two threads share, all listed"""
+    return kernel(OUT + " threads(wg = 2)",
+                  ["scratch %b : barrier[1] arrivals(2)",
+                   *["barrier_arrive %b[0]", "barrier_arrive %b[0]", "barrier_wait %b[0]"] * n,
+                   "store %y[(axis_index wg)], 1"])
+
+
 @shape(1 << 16, codes=CODE_1, without=SEARCHES)
 def missing_quotients(n):
     """divisions by zero, each of which is an index"""
