@@ -9,6 +9,19 @@
 /* As pulse.h counts it: what one takes, and of how many a unit of it looks at. */
 enum { ASYNC_WORK = 1024, ASYNCS_OF_WORK = 16 };
 
+static ptx_warp *get_warp(const ptx_async *async) {
+    return &async->own->warps[async->warp];
+}
+
+/* One more is under way, or (-1) one less. */
+static void count(const ptx_async *async, int more) {
+    ptx_warp *warp = get_warp(async);
+    async->own->cluster->under_way += (uint64_t)more;
+    PTX_FOR_LANES(lane, async->lanes) {
+        warp->under_way[async->kind][lane] += (uint32_t)more;
+    }
+}
+
 bool grout_ptx__start(const ptx_context *context, ptx_async async) {
     ptx_machine *machine = context->machine;
     if (!grout_ptx__asyncs_reserve(&machine->asyncs, &machine->heap->allocator)) {
@@ -34,6 +47,7 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
         machine->launch->timing == GROUT_PTX_TIMING_LATE ||
         (machine->launch->timing == GROUT_PTX_TIMING_RANDOM && grout_ptx__draw(machine, 4) == 0);
     grout_ptx__asyncs_add(&machine->asyncs, &async);
+    count(&async, 1);
     machine->async_count++;
     machine->prompt_count += !async.is_late;
     machine->events++;
@@ -46,30 +60,38 @@ bool grout_ptx__start(const ptx_context *context, ptx_async async) {
 bool grout_ptx__is_under_way(const ptx_context *context, ptx_async_kind kind, uint32_t lanes,
                              const uint32_t *before, bool only_reads) {
     const ptx_machine *machine = context->machine;
-    (void)ptx_may_go_on(machine, machine->asyncs.count / ASYNCS_OF_WORK);
-    for (size_t i = 0; i < machine->asyncs.count; i++) {
-        const ptx_async *async = &machine->asyncs.items[i];
+    const ptx_asyncs *asyncs = &machine->asyncs;
+    const size_t first = asyncs->live == 0 ? asyncs->count : grout_ptx__asyncs_find(asyncs, 0);
+    bool found = false;
+    size_t i = first;
+    PTX_FOR_LANES(lane, lanes) {
+        lanes &= context->warp->under_way[kind][lane] != 0 ? ~0u : ~(1u << lane);
+    }
+    for (; i < asyncs->count && lanes != 0 && !found; i++) {
+        const ptx_async *async = &asyncs->items[i];
         if (async->kind != kind || async->cta != context->cta->number ||
-            async->warp != context->warp->index || (only_reads && async->is_read)) {
+            async->warp != context->warp->index) {
             continue;
         }
         PTX_FOR_LANES(lane, async->lanes & lanes) {
-            if (async->group < before[lane]) {
-                return true;
-            }
+            const bool is_meant = async->group < before[lane];
+            found |= is_meant && !(only_reads && async->is_read);
+            lanes &= is_meant ? ~0u : ~(1u << lane); /* nor are the later groups of the lane */
         }
     }
-    return false;
+    (void)ptx_may_go_on(machine, (i - first) / ASYNCS_OF_WORK);
+    return found;
 }
 
-static ptx_warp *get_warp(const ptx_async *async) {
-    return &async->own->warps[async->warp];
+/* Whether others that are under way decide when it may happen. */
+static bool is_of_tensor_core(const ptx_async *async) {
+    return async->kind == PTX_ASYNC_TENSOR || async->pipe.kind != PTX_PIPE_NONE;
 }
 
 /* A product waits for those of its warp before it. */
 static bool may_happen(const ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
-    if (async->kind == PTX_ASYNC_TENSOR || async->pipe.kind != PTX_PIPE_NONE) {
+    if (is_of_tensor_core(async)) {
         return grout_ptx__tensor_may_happen(machine, index);
     }
     return async->kind != PTX_ASYNC_PRODUCT || async->order == get_warp(async)->products_done;
@@ -78,6 +100,7 @@ static bool may_happen(const ptx_machine *machine, size_t index) {
 static void remove_async(ptx_machine *machine, size_t index) {
     const ptx_async *async = &machine->asyncs.items[index];
     grout__free(async->bytes);
+    count(async, -1);
     grout_ptx__end_flight(&machine->asyncs.items[index].flight);
     machine->prompt_count -= !async->is_late;
     if (async->kind == PTX_ASYNC_PRODUCT) {
@@ -98,11 +121,12 @@ bool grout_ptx__let_one_happen(ptx_machine *machine, bool forced) {
     size_t index =
         live > 0 ? grout_ptx__asyncs_find(asyncs, (size_t)grout_ptx__draw(machine, live)) : 0;
     for (size_t i = 0; i < live && !machine->is_failed; i++) {
-        if (!ptx_may_go_on(machine, 1 + live / ASYNCS_OF_WORK)) {
+        ptx_async *async = &asyncs->items[index];
+        const size_t looks = is_of_tensor_core(async) ? live : 0;
+        if (!ptx_may_go_on(machine, 1 + looks / ASYNCS_OF_WORK)) {
             machine->is_failed = true;
             break;
         }
-        ptx_async *async = &asyncs->items[index];
         const bool may_run = (!async->is_late || forced) && may_happen(machine, index);
         if (may_run && async->run(machine, async)) {
             (void)ptx_may_go_on(machine, ASYNC_WORK);

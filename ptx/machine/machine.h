@@ -38,6 +38,17 @@ typedef struct ptx_group {
     uint64_t ticket, tried_at;
 } ptx_group;
 
+typedef enum ptx_async_kind {
+    PTX_ASYNC_COPY,        /* cp.async: of a lane and a group */
+    PTX_ASYNC_BULK,        /* of a lane and a bulk group, read and written apart */
+    PTX_ASYNC_ALONE,       /* an mbarrier hears of it */
+    PTX_ASYNC_PRODUCT,     /* wgmma: of a warpgroup and a group, in order */
+    PTX_ASYNC_TENSOR,      /* tcgen05.mma, cp, shift, commit: of a lane, some in order */
+    PTX_ASYNC_TENSOR_LOAD, /* tcgen05.ld, of a warp */
+    PTX_ASYNC_TENSOR_STORE,
+    PTX_ASYNC_GONE /* an empty place of the list */
+} ptx_async_kind;
+
 struct ptx_warp {
     ptx_cta *cta;
     uint32_t index, live, carry;
@@ -57,8 +68,9 @@ struct ptx_warp {
     uint32_t tensor_loads, tensor_stores; /* tcgen05.ld and st so far */
     uint32_t tensor_started[PTX_LANES];   /* tcgen05.mma, cp and shift so far */
     uint64_t products_started, products_done;
-    uint32_t register_count; /* of a lane; 0: setmaxnreg has no effect */
-    uint32_t cluster_state;  /* odd: it has arrived at the barrier of the cluster */
+    uint32_t under_way[PTX_ASYNC_GONE][PTX_LANES]; /* asyncs by kind and lane */
+    uint32_t register_count;                       /* of a lane; 0: setmaxnreg has no effect */
+    uint32_t cluster_state; /* odd: it has arrived at the barrier of the cluster */
     uint64_t cluster_ticket;
 };
 
@@ -84,6 +96,7 @@ struct ptx_cta {
     ptx_bar bars[PTX_BARRIERS];
     uint32_t cluster_arrived; /* threads; the cluster's first CTA has it */
     uint64_t cluster_generation;
+    uint64_t under_way; /* asyncs of the cluster; its first CTA has it */
 };
 
 typedef struct ptx_array {
@@ -102,17 +115,6 @@ struct grout_ptx_memory {
 /* Something that was started and has not happened. */
 typedef struct ptx_async ptx_async;
 typedef bool ptx_async_routine(ptx_machine *machine, ptx_async *async);
-typedef enum ptx_async_kind {
-    PTX_ASYNC_COPY,        /* cp.async: of a lane and a group */
-    PTX_ASYNC_BULK,        /* of a lane and a bulk group, read and written apart */
-    PTX_ASYNC_ALONE,       /* an mbarrier hears of it */
-    PTX_ASYNC_PRODUCT,     /* wgmma: of a warpgroup and a group, in order */
-    PTX_ASYNC_TENSOR,      /* tcgen05.mma, cp, shift, commit: of a lane, some in order */
-    PTX_ASYNC_TENSOR_LOAD, /* tcgen05.ld, of a warp */
-    PTX_ASYNC_TENSOR_STORE,
-    PTX_ASYNC_GONE /* an empty place of the list */
-} ptx_async_kind;
-
 struct ptx_async {
     ptx_async_kind kind;
     ptx_async_routine *run; /* true: done for now; is_done: altogether */

@@ -12,7 +12,6 @@ enum {
     SPIN_STEPS = 20000,
     SLOW_TURNS = 64,     /* of a slow warp, one is taken */
     STEP_WORK = 4,       /* as pulse.h counts it */
-    ASYNCS_OF_WORK = 16, /* that are looked at for a unit of it */
     STALL_STEPS = 400000 /* after which others may be what they wait for */
 };
 
@@ -185,13 +184,7 @@ static bool has_ended(const ptx_machine *machine, const ptx_cta *first) {
             return false;
         }
     }
-    for (size_t i = 0; i < machine->asyncs.count; i++) {
-        const ptx_async *async = &machine->asyncs.items[i];
-        if (async->kind != PTX_ASYNC_GONE && async->own->cluster == first) {
-            return false;
-        }
-    }
-    return true;
+    return first->under_way == 0;
 }
 
 /* False with a fault. */
@@ -381,7 +374,7 @@ bool grout_ptx__run_all(ptx_machine *machine) {
         if (machine->steps > most) {
             return report_hang(machine, true);
         }
-        if (!ptx_may_go_on(machine, 1 + machine->asyncs.live / ASYNCS_OF_WORK)) {
+        if (!ptx_may_go_on(machine, 1)) {
             return false;
         }
         if (!grout_ptx__is_in_limits(machine)) {

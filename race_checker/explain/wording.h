@@ -214,20 +214,6 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
 grout_op_id grout_wording__find_counter(const grout_wording *wording);
 void grout_counters__deinit(grout_counters *counters);
 
-/* ---- sync_ops.c ---- */
-
-/* The wait on a barrier that the actor comes to last before the access, in the same loop; 0: none.
- */
-grout_op_id grout_wording__find_wait_before(const grout_wording *wording,
-                                            const grout_origin *access);
-/* The plain arrival on the barrier that the actor of an access makes in the loop of that, if it
- * makes one alone; 0: none, or several. */
-grout_op_id grout_wording__find_only_post(const grout_wording *wording, grout_object_id barrier,
-                                          const grout_origin *beside);
-/* All zero without memory. */
-grout_barrier_ops grout_wording__get_barrier_ops(const grout_wording *wording,
-                                                 grout_object_id barrier);
-
 /* ---- bytes_words.c ---- */
 
 /* Whether the finding is about the bytes of an mbarrier's phase. */
@@ -267,6 +253,17 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
 /* Whether the op arrives on barriers of other CTAs. */
 bool grout_op__is_remote(const grout_module *module, grout_op_id id, grout_object_id object);
+/* The wait on a barrier that the actor comes to last before the access, in the same loop; 0: none.
+ */
+grout_op_id grout_wording__find_wait_before(const grout_wording *wording,
+                                            const grout_origin *access);
+/* The plain arrival on the barrier that the actor of an access makes in the loop of that, if it
+ * makes one alone; 0: none, or several. */
+grout_op_id grout_wording__find_only_post(const grout_wording *wording, grout_object_id barrier,
+                                          const grout_origin *beside);
+/* All zero without memory. */
+grout_barrier_ops grout_wording__get_barrier_ops(const grout_wording *wording,
+                                                 grout_object_id barrier);
 /* One more of "thread wg=0, thread wg=1 and thread wg=2", of which there are count; with its CTA in
  * a cluster. */
 void grout_wording__add_name(const grout_wording *wording, const grout_origin *origin,

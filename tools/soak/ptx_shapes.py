@@ -389,6 +389,21 @@ def copies_in_flight(n):
                  "cp.async.commit_group;", "cp.async.wait_group 0;"])
 
 
+@shape(1 << 16)
+def copies_left(n):
+    """asynchronous copies that are in flight when their thread ends"""
+    return text([".shared .align 16 .b8 s[131072];", *ONE, "@%p0 st.global.u32 [%d], 1;",
+                 *(_copy(i) for i in range(n))])
+
+
+@shape(1 << 15)
+def copies_in_turn(n):
+    """asynchronous copies, each of which is waited for by itself while those after it are in flight"""
+    return text([".shared .align 16 .b8 s[131072];", *ONE, "@%p0 st.global.u32 [%d], 1;",
+                 *(line for i in range(n) for line in (_copy(i), "cp.async.commit_group;")),
+                 *(f"cp.async.wait_group {n - 1 - i};" for i in range(n))])
+
+
 # ---- mistakes ----
 
 @shape(1 << 18, codes=BAD)

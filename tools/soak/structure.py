@@ -69,7 +69,8 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "check overruns")
 SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers",
                 "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
-                "run ptx-copies-in-flight", "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")
+                "run ptx-copies-in-flight", "races ptx-copies-in-flight", "races ptx-copies-left",
+                "run ptx-copies-in-turn", "races ptx-many-readers", "races ptx-equal-writes", "races ptx-mbarriers")
 SHORT_TIMES = 16
 SHORT_LEAST = 16  # every shape has what it is named after
 SHORT_RATIO = 80.0  # a linear part gives 16, and somewhat more as caches overflow; a quadratic one 256
