@@ -2,8 +2,10 @@
  * finding.
  *
  * Sizes are the file's integer consts; grids, trip counts and ring depths depend on them. Each is
- * made as small as it can be while the finding stays (same code, same places), again and again
- * until none gets smaller. Then the schedule loses the decisions that do not matter.
+ * made as small as it can be while the finding stays (same code, same places) and no error comes
+ * that was not there: that would be another mistake, or none. Sizes of problems come first, then
+ * those of tiles and rings; a ring keeps two slots, as one slot is none. This is done again and
+ * again until none gets smaller. Then the schedule loses the decisions that do not matter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,19 +15,29 @@
 #include "reference.h"
 #include "schedule_file.h"
 #include "seen.h"
+#include "size_roles.h"
 #include "stage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CONSTS_MAX 64
+#define PLACES_MAX 256
 
 /* A const and the value that is tried for it. */
 typedef struct size {
     const char *name; /* of the first module, which lives as long */
     int64_t value;
+    grout_size_role role;
     char text[128]; /* NAME=VALUE, for -D */
 } size;
+
+/* Where the first run has errors. */
+typedef struct error_places {
+    uint64_t items[PLACES_MAX];
+    size_t count;
+    bool is_full; /* there are more: nothing is said of others */
+} error_places;
 
 typedef struct minimiser {
     grout_session *session; /* of the command */
@@ -34,6 +46,7 @@ typedef struct minimiser {
     size sizes[CONSTS_MAX];
     size_t size_count;
     uint64_t identity; /* of the finding to keep; 0: the first error */
+    error_places places;
     char code[64];
     char kernel[GROUT_NAME_MAX + 1]; /* that shows it */
     grout_kernel_id kernel_id;       /* the same, at every size; 0: none has */
@@ -72,12 +85,50 @@ static bool copy_options(const minimiser *it, grout_options *to) {
     return true;
 }
 
-/* Whether a checker has the wanted finding; the first error becomes the wanted one. */
-static bool has_target(minimiser *it, const grout_checker *checker) {
+static bool is_error_of(const minimiser *it, const grout_finding *finding) {
+    return grout_session__get_severity(it->session, finding->code, finding->severity) ==
+           GROUT_SEVERITY_ERROR;
+}
+
+static uint64_t get_place_key(const grout_finding *finding) {
+    return (uint64_t)finding->code << 32 | finding->primary.line;
+}
+
+static void keep_places(minimiser *it, const grout_checker *checker) {
+    it->places = (error_places){.count = 0};
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
         const grout_finding *finding = grout_checker_get_finding(checker, i);
-        bool is_error = grout_session__get_severity(it->session, finding->code,
-                                                    finding->severity) == GROUT_SEVERITY_ERROR;
+        if (!is_error_of(it, finding)) {
+            continue;
+        }
+        if (it->places.count == PLACES_MAX) {
+            it->places.is_full = true;
+            return;
+        }
+        it->places.items[it->places.count++] = get_place_key(finding);
+    }
+}
+
+/* Whether each error is one that the first run has. */
+static bool has_known_errors(const minimiser *it, const grout_checker *checker) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker) && !it->places.is_full; i++) {
+        const grout_finding *finding = grout_checker_get_finding(checker, i);
+        bool is_known = !is_error_of(it, finding);
+        for (size_t k = 0; k < it->places.count && !is_known; k++) {
+            is_known = it->places.items[k] == get_place_key(finding);
+        }
+        if (!is_known) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a checker has the wanted finding; the first error becomes the wanted one. */
+static bool has_finding(minimiser *it, const grout_checker *checker) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(checker, i);
+        const bool is_error = is_error_of(it, finding);
         if (it->identity == 0 && is_error) {
             const char *code = grout_diag_get(finding->code)->text;
             it->identity = finding->identity;
@@ -89,6 +140,17 @@ static bool has_target(minimiser *it, const grout_checker *checker) {
         }
     }
     return false;
+}
+
+static bool has_target(minimiser *it, const grout_checker *checker) {
+    const bool is_first = it->identity == 0;
+    if (!has_finding(it, checker)) {
+        return false;
+    }
+    if (is_first) {
+        keep_places(it, checker);
+    }
+    return has_known_errors(it, checker);
 }
 
 /* The identity of results that differ, which the checker knows nothing of. */
@@ -169,6 +231,7 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
                 grout_launch__run(session, load, kernel, &arguments, &settings, &seen->outcome) &&
                 (has_target(it, seen->outcome.checker) ||
                  (seen->outcome.status == GROUT_RUN_DONE &&
+                  has_known_errors(it, seen->outcome.checker) &&
                   differs(it, session, load, kernel, &arguments, &settings, &reference))) &&
                 keep_decisions(it, &decisions);
         grout_reference__deinit(&reference);
@@ -278,7 +341,8 @@ static void set_size(size *at, int64_t value) {
 static bool take_sizes(minimiser *it, grout_session *session, grout_load *load) {
     (void)session;
     const grout_module *module = load->bound;
-    for (grout_const_id i = 1; i < grout_module_get_const_count(module); i++) {
+    grout_size_role *roles = grout_size_roles__find(module);
+    for (grout_const_id i = 1; roles != NULL && i < grout_module_get_const_count(module); i++) {
         const grout_const *constant = grout_module_get_const(module, i);
         grout_expr_value value = grout_module_get_expr_value(module, constant->expr);
         bool is_literal = grout_module_get_expr(module, constant->expr)->kind == GROUT_EXPR_INT;
@@ -287,22 +351,24 @@ static bool take_sizes(minimiser *it, grout_session *session, grout_load *load) 
             strlen(name) < 64) {
             char *copy = malloc(strlen(name) + 1);
             if (copy == NULL) {
-                return false;
+                break;
             }
             memcpy(copy, name, strlen(name) + 1);
             it->sizes[it->size_count].name = copy;
+            it->sizes[it->size_count].role = roles[i];
             set_size(&it->sizes[it->size_count++], value.integer);
         }
     }
+    grout__free(roles);
     return true;
 }
 
 /* Makes one size as small as possible: tries small values, then halves, then one less. */
 static bool lower(minimiser *it, size *at) {
-    const int64_t old = at->value;
+    const int64_t old = at->value, least = at->role == GROUT_SIZE_RING ? 2 : 1;
     const int64_t tries[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, old / 4, old / 2, old - 1};
     for (size_t i = 0; i < sizeof tries / sizeof tries[0] && has_time(it); i++) {
-        if (tries[i] < 1 || tries[i] >= old || (i > 0 && tries[i] <= tries[i - 1])) {
+        if (tries[i] < least || tries[i] >= old || (i > 0 && tries[i] <= tries[i - 1])) {
             continue;
         }
         set_size(at, tries[i]);
@@ -314,14 +380,21 @@ static bool lower(minimiser *it, size *at) {
     return false;
 }
 
-static void lower_all(minimiser *it) {
+/* Those of a role and of the roles before. */
+static void lower_up_to(minimiser *it, grout_size_role role) {
     bool is_lower = true;
     while (is_lower && has_time(it)) {
         is_lower = false;
         for (size_t i = 0; i < it->size_count; i++) {
-            is_lower = lower(it, &it->sizes[i]) || is_lower;
+            is_lower = (it->sizes[i].role <= role && lower(it, &it->sizes[i])) || is_lower;
         }
     }
+}
+
+static void lower_all(minimiser *it) {
+    lower_up_to(it, GROUT_SIZE_PROBLEM);
+    lower_up_to(it, GROUT_SIZE_TILE);
+    lower_up_to(it, GROUT_SIZE_RING);
 }
 
 /* ---- the schedule --------------------------------------------------------------------------- */

@@ -563,5 +563,45 @@ def main(tests):
     return failures > 0
 
 
+# A ring that is right from two slots on: the release comes one turn late. With one slot it hangs.
+LATE_RELEASE = """const N = 256, B = 32, STAGES = 4
+kernel @ring(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 2)
+{
+  scratch %s : smem f32[STAGES, B]
+  scratch %full : barrier[STAGES]
+  scratch %empty : barrier[STAGES]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..N / B {
+      if (ge %i, STAGES) {
+        barrier_wait %empty[%i % STAGES]
+      }
+      copy_gmem_to_smem %x[ds(B * %i, B)], %s[%i % STAGES], %full[%i % STAGES]
+    }
+  } else {
+    for %i in 0..N / B {
+      barrier_wait %full[%i % STAGES]
+      store %y[ds(B * %i, B)], (load %s[%i % STAGES])
+      commit_smem
+      if (gt %i, 0) {
+        barrier_arrive %empty[(%i - 1) % STAGES]
+      }
+    }
+  }
+}
+"""
+
+
+def test_minimise_stays(folder):
+    """The smallest size shows the mistake, and the kernel without it is clean there."""
+    right, wrong = write(f"{folder}/right.grout", LATE_RELEASE), f"{folder}/wrong.grout"
+    write(wrong, LATE_RELEASE.replace("gt %i, 0", "gt %i, 3"))
+    expect(run("check", right), 0, "@ring: clean")
+    expect(run("check", right, "-D", "STAGES=1"), 1, "[deadlock]")
+    done = expect(run("check", wrong, "--minimise"), 1, "[deadlock]")
+    words = done.stderr.split(":")[1].split()
+    assert "STAGES=2" in words, done.stderr
+    expect(run("check", right, *words), 0, "@ring: clean")
+
+
 if __name__ == "__main__":
     sys.exit(main({name[5:]: function for name, function in globals().items() if name.startswith("test_")}))
