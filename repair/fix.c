@@ -125,6 +125,18 @@ static bool is_whole(const grout_trial *trial) {
     return trial->is_valid && !trial->is_incomplete;
 }
 
+/* How much is in flight, where that is not as it was: a repair may be clean and slow. */
+static void add_depth(const fix *it, grout_text *out) {
+    const uint32_t before = it->first.depth, after = it->last.depth;
+    if (before != after) {
+        grout_text_add(out,
+                       "%s: at most %u asynchronous operation%s of a CTA %s in flight at once, "
+                       "before the change %u\n",
+                       get_name(it), (unsigned)after, after == 1 ? "" : "s",
+                       after == 1 ? "is" : "are", (unsigned)before);
+    }
+}
+
 /* "ring.grout: repaired by 2 changes: clean" */
 static void add_verdict(const fix *it, grout_text *out) {
     const grout_trial *last = &it->last;
@@ -140,6 +152,7 @@ static void add_verdict(const fix *it, grout_text *out) {
                        last->holds ? "" : " under this schedule (try --explore)");
         grout_text_add(out, "%s%s\n", it->wider.size > 0 ? ", also with" : "",
                        it->wider.size > 0 ? it->wider.data : "");
+        add_depth(it, out);
         return;
     }
     add_count(out, last->count, "finding");

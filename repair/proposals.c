@@ -114,6 +114,10 @@ static void measure(const grout_proposal_task *task) {
         const grout_trial_finding *finding = &trial->items[i];
         mark(task, finding->primary, i == 0 ? 0 : 2);
         mark(task, finding->related, i == 0 ? 0 : 2);
+        for (size_t k = 0; k < GROUT_TRIAL_NOTES_MAX && finding->note_lines[k] != 0; k++) {
+            const grout_place place = {.file = "", .line = finding->note_lines[k]};
+            mark(task, place, i == 0 ? 1 : 2);
+        }
         if (finding->has_edit && finding->edit.line < task->outline->lines->count) {
             grout_place place = {.file = "", .line = (uint32_t)finding->edit.line + 1};
             mark(task, place, i == 0 ? 0 : 2);
@@ -211,7 +215,8 @@ bool grout_proposals__init(grout_proposals *proposals, const grout_outline *outl
     *proposals = (grout_proposals){0};
     if (is_good) {
         measure(&task);
-        is_good = grout_proposals__add_moves(proposals, &task) &&
+        is_good = grout_proposals__add_helps(proposals, &task) &&
+                  grout_proposals__add_moves(proposals, &task) &&
                   grout_proposals__add_insertions(proposals, &task) &&
                   grout_proposals__add_replacements(proposals, &task) &&
                   grout_proposals__add_values(proposals, &task);

@@ -50,7 +50,8 @@ bool grout_proposal_task__is_about(const grout_proposal_task *task, grout_span n
 /* What the first finding most often lacks: 0 for ops of this mode, else more. */
 uint32_t grout_proposal_task__get_mode_cost(const grout_proposal_task *task, grout_sync_mode mode);
 
-/* moves.c, insertions.c, replacements.c, values.c. False without memory. */
+/* helps.c, moves.c, insertions.c, replacements.c, values.c. False without memory. */
+bool grout_proposals__add_helps(grout_proposals *proposals, const grout_proposal_task *task);
 bool grout_proposals__add_moves(grout_proposals *proposals, const grout_proposal_task *task);
 bool grout_proposals__add_insertions(grout_proposals *proposals, const grout_proposal_task *task);
 bool grout_proposals__add_replacements(grout_proposals *proposals, const grout_proposal_task *task);

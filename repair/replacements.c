@@ -12,6 +12,8 @@
 /* More than most insertions: what is there was most often meant. */
 #define REPLACE_COST 4u
 #define REMOVE_COST  12u
+/* An operand that is a parity has it (ops.def). */
+#define LETTER_PARITY 'p'
 
 typedef struct writer {
     grout_proposals *proposals;
@@ -147,6 +149,70 @@ static void change_attribute(writer *it, grout_span code, const char *word) {
     }
 }
 
+/* ---- parities ------------------------------------------------------------------------------- */
+
+/* "(E + 1) % 2": the bytes of E; else empty. */
+static grout_span find_flipped(grout_span parity) {
+    static const char end[] = " + 1) % 2";
+    const size_t size = sizeof end - 1;
+    const bool is_one = parity.size > size + 1 && parity.data[0] == '(' &&
+                        memcmp(parity.data + parity.size - size, end, size) == 0;
+    return is_one ? (grout_span){parity.data + 1, parity.size - size - 1} : (grout_span){"", 0};
+}
+
+/* The other parity: '(E + 1) % 2' for 'E % 2', '1 - E' for any, and back. */
+static void flip_parity(writer *it, grout_span code, grout_span parity) {
+    static const char end[] = " % 2";
+    const size_t at = (size_t)(parity.data - code.data), size = sizeof end - 1;
+    const grout_span flipped = find_flipped(parity);
+    grout_text text = {0};
+    if (grout_span__is(parity, "0") || grout_span__is(parity, "1")) {
+        grout_text_add(&text, "%d", parity.data[0] == '0');
+    } else if (flipped.size > 0) {
+        grout_text_add(&text, "%.*s %% 2", (int)flipped.size, flipped.data);
+    } else if (parity.size > 4 && memcmp(parity.data, "1 - ", 4) == 0) {
+        grout_text_add_bytes(&text, parity.data + 4, parity.size - 4);
+    } else if (parity.size > size && memcmp(parity.data + parity.size - size, end, size) == 0) {
+        grout_text_add(&text, "(%.*s + 1) %% 2", (int)(parity.size - size), parity.data);
+    } else {
+        grout_text_add(&text, "1 - %.*s", (int)parity.size, parity.data);
+    }
+    if (text.data != NULL) {
+        add_replacement(it, at, parity.size, text.data, 0);
+    }
+    grout_text_free(&text);
+}
+
+/* The parity is the second operand of a wait that has one. */
+static void change_parity(writer *it, grout_span code, const grout_outline_line *line) {
+    const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
+    grout_span rest = line->operands;
+    (void)grout_span__take_operand(&rest);
+    grout_span parity = grout_span__take_operand(&rest);
+    if (opcode != GROUT_OP_NONE && grout_op_get_letter(opcode, 1) == LETTER_PARITY &&
+        parity.size > 0) {
+        flip_parity(it, code, parity);
+    }
+}
+
+/* 'STAGES - 1' becomes 'STAGES - 2' and 'STAGES - 0': how many groups a wait leaves in flight. */
+static void change_last_number(writer *it, grout_span code, grout_span operand) {
+    size_t start = operand.size;
+    while (start > 0 && operand.data[start - 1] >= '0' && operand.data[start - 1] <= '9') {
+        start--;
+    }
+    if (start < operand.size && start >= 2 && operand.data[start - 1] == ' ') {
+        change_number(it, code, (size_t)(operand.data - code.data) + start);
+    } else if (start == operand.size && operand.size > 0 && operand.data[start - 1] != ')') {
+        grout_text text = {0};
+        grout_text_add(&text, "%.*s - 1", (int)operand.size, operand.data);
+        if (text.data != NULL) {
+            add_replacement(it, (size_t)(operand.data - code.data), operand.size, text.data, 0);
+        }
+        grout_text_free(&text);
+    }
+}
+
 static void change_numbers(writer *it, grout_span code, const grout_outline_line *line) {
     grout_span rest = line->operands;
     change_attribute(it, code, grout_attr_get_info(GROUT_ATTR_ARRIVE_COUNT)->text);
@@ -154,6 +220,8 @@ static void change_numbers(writer *it, grout_span code, const grout_outline_line
         grout_span operand = grout_span__take_operand(&rest);
         if (operand.size > 0 && operand.data[0] >= '0' && operand.data[0] <= '9') {
             change_number(it, code, (size_t)(operand.data - code.data));
+        } else if (line->object.size == 0 && line->sync->mode == GROUT_SYNC_MODE_WAITS) {
+            change_last_number(it, code, operand);
         }
     }
 }
@@ -205,6 +273,7 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     change_mnemonic(it, code, line);
     if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {
         change_numbers(it, code, line);
+        change_parity(it, code, line);
         change_operands(it, code, line, phrases);
         if (!line->has_result) {
             remove_line(it);

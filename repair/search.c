@@ -21,6 +21,11 @@
 /* How much less likely a repair may be that is looked for because the best one so far is clean for
  * its own schedule only. */
 #define COST_MORE 6u
+/* Tries for a repair that keeps more in flight than one that may be shallow. */
+#define DEEPER_MAX 96u
+
+/* Numbers by which states are compared. */
+enum { GRADES = 8, GRADES_OF_PROGRESS = 4 };
 
 /* A text, what the checker says of it, and how it was reached. */
 typedef struct state {
@@ -28,6 +33,9 @@ typedef struct state {
     grout_trial trial;
     grout_text steps;
     uint32_t step_count;
+    /* A wait was put in or moved: that may make a repair of less that is in flight. */
+    bool may_be_shallow;
+    uint32_t edit_size; /* of all steps: 1 for what is written differently, 2 for a line */
 } state;
 
 static void free_state(state *it) {
@@ -50,6 +58,20 @@ static bool has_time(grout_search *it) {
 static void keep_steps(const state *before, state *after) {
     grout_text_add_bytes(&after->steps, before->steps.data, before->steps.size);
     after->step_count = before->step_count;
+    after->may_be_shallow = before->may_be_shallow;
+    after->edit_size = before->edit_size;
+}
+
+/* Whether it puts in a wait, or moves a line. */
+static bool adds_wait(const grout_change *change) {
+    if (change->kind != GROUT_CHANGE_INSERT) {
+        return change->kind == GROUT_CHANGE_MOVE;
+    }
+    const size_t size = strcspn(change->text, " \n");
+    const grout_opcode opcode = grout_op_find(change->text, size);
+    const grout_sync_info *sync = opcode == GROUT_OP_NONE ? NULL : grout_op_get_sync(opcode);
+    return sync != NULL &&
+           (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_MEETS);
 }
 
 /* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
@@ -59,6 +81,8 @@ static void add_step(const grout_trial_finding *finding, const grout_change *cha
                    (unsigned)finding->primary.line);
     grout_change__describe(change, lines, &after->steps);
     grout_text_add(&after->steps, "\n");
+    after->may_be_shallow |= adds_wait(change);
+    after->edit_size += change->kind == GROUT_CHANGE_REPLACE ? 1u : 2u;
     after->step_count++;
 }
 
@@ -121,19 +145,26 @@ static bool is_perfect(const state *it) {
     return is_clean(it) && it->trial.holds && it->trial.diag_count == 0;
 }
 
+/* Whether nothing better is to be expected. What has nothing in flight cannot be shallow. */
+static bool is_best(const state *it) {
+    return is_perfect(it) && !(it->may_be_shallow && it->trial.depth > 0);
+}
+
 /* Less is better, the first number before the second and so on. */
-static void grade(const state *it, uint32_t out[6]) {
+static void grade(const state *it, uint32_t out[GRADES]) {
     out[0] = it->trial.is_valid ? (it->trial.is_stuck ? 1 : 0) : 2;
     out[1] = it->trial.is_incomplete || it->trial.is_different ? 1 : 0;
     out[2] = it->trial.error_count;
     out[3] = (uint32_t)it->trial.count;
     out[4] = it->trial.holds ? 0 : 1;
     out[5] = it->trial.diag_count;
+    out[6] = UINT32_MAX - it->trial.depth;
+    out[7] = it->edit_size;
 }
 
 /* Counting those that decide whether there is progress, or all. */
 static bool is_better(const state *a, const state *b, uint32_t count) {
-    uint32_t left[6], right[6];
+    uint32_t left[GRADES], right[GRADES];
     grade(a, left);
     grade(b, right);
     for (uint32_t i = 0; i < count; i++) {
@@ -146,7 +177,7 @@ static bool is_better(const state *a, const state *b, uint32_t count) {
 
 /* Keeps the better of the two in best, and frees the other. */
 static void keep_better(state *best, state *other) {
-    if (other->text.size > 0 && (best->text.size == 0 || is_better(other, best, 6))) {
+    if (other->text.size > 0 && (best->text.size == 0 || is_better(other, best, GRADES))) {
         free_state(best);
         *best = *other;
         *other = (state){0};
@@ -271,12 +302,17 @@ static bool follow_edits(grout_search *it, const state *start, state *end) {
 static bool try_all(grout_search *it, const state *start, const grout_text_lines *lines,
                     const grout_proposals *proposals, state *best) {
     uint32_t cost_max = UINT32_MAX;
+    size_t deeper = 0;
     bool is_good = true;
-    for (size_t i = 0; i < proposals->count && is_good && !is_perfect(best); i++) {
+    for (size_t i = 0; i < proposals->count && is_good && !is_best(best); i++) {
         const grout_proposal *proposal = &proposals->items[i];
         state next;
         if (proposal->cost > cost_max || !has_time(it)) {
             break;
+        }
+        if (is_perfect(best) &&
+            (proposal->change.kind != GROUT_CHANGE_REPLACE || ++deeper > DEEPER_MAX)) {
+            continue; /* what is written a little differently keeps the shape of the kernel */
         }
         is_good = try_change(it, start, &start->trial.items[0], lines, &proposal->change, &next);
         if (is_clean(&next) && cost_max == UINT32_MAX) {
@@ -323,11 +359,11 @@ static bool go_on(grout_search *it, state *at, uint32_t *guesses) {
         return false;
     }
     bool is_good = true;
-    if (!is_perfect(&best) && *guesses < GUESSES_MAX && has_time(it)) {
+    if (!is_best(&best) && *guesses < GUESSES_MAX && has_time(it)) {
         ++*guesses;
         is_good = try_proposals(it, at, &best);
     }
-    if (best.text.size > 0 && is_better(&best, at, 4)) {
+    if (best.text.size > 0 && is_better(&best, at, GRADES_OF_PROGRESS)) {
         free_state(at);
         *at = best;
     } else {
@@ -361,7 +397,7 @@ static bool run_edits(grout_search *it, state *at) {
     state start = {0}, end = {0};
     bool is_good = init_state(it, &start) && follow_edits(it, &start, &end);
     free_state(at);
-    if (end.text.size > 0 && is_better(&end, &start, 4)) {
+    if (end.text.size > 0 && is_better(&end, &start, GRADES_OF_PROGRESS)) {
         *at = end;
     } else {
         free_state(&end);

@@ -3,6 +3,7 @@
 #include "trial.h"
 
 #include "array.h"
+#include "depth.h"
 #include "goes_on.h"
 #include "hash.h"
 #include "listing.h"
@@ -99,9 +100,21 @@ static char *copy_words(const grout_finding *finding) {
     grout_text words = {0};
     grout_text_add(&words, "%s\n%s\n%s", finding->diag->message, finding->missing_edge,
                    finding->repair);
+    for (uint32_t i = 0; i < finding->diag->note_count; i++) {
+        grout_text_add(&words, "\n%s", finding->diag->notes[i].message);
+    }
     char *copy = words.failed ? NULL : grout__copy(NULL, words.data, words.size);
     grout_text_free(&words);
     return copy;
+}
+
+static void note_lines(const grout_diag *diag, grout_trial_finding *out) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < diag->note_count && count < GROUT_TRIAL_NOTES_MAX; i++) {
+        if (diag->notes[i].place.file != NULL) {
+            out->note_lines[count++] = diag->notes[i].place.line;
+        }
+    }
 }
 
 static bool add_finding(grout_trial *trial, const grout_finding *finding, bool is_error) {
@@ -118,6 +131,7 @@ static bool add_finding(grout_trial *trial, const grout_finding *finding, bool i
         free_finding(&one);
         return false;
     }
+    note_lines(finding->diag, &one);
     trial->is_stuck |=
         finding->code == GROUT_DIAG_DEADLOCK || finding->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
     return add(trial, &one);
@@ -249,14 +263,20 @@ static bool explore(context *it, grout_kernel_id kernel, const grout_argument_se
 static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
                      const grout_launch_settings *settings, const grout_reference *reference) {
     grout_outcome outcome = {0};
+    grout_launch_settings own = *settings;
+    grout_depth depth;
     bool is_good = true;
-    if (grout_launch__run(&it->session, &it->load, kernel, arguments, settings, &outcome)) {
+    grout_depth__init(&depth);
+    own.observer = &depth.observer;
+    if (grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome)) {
+        it->trial->depth = depth.most > it->trial->depth ? depth.most : it->trial->depth;
         is_good =
             take_outcome(it, &outcome) && (outcome.status != GROUT_RUN_DONE ||
                                            compare(it, kernel, arguments, settings, reference));
     } else {
         it->trial->is_incomplete = true;
     }
+    grout_depth__deinit(&depth);
     grout_outcome__deinit(&outcome);
     return is_good;
 }

@@ -6,6 +6,8 @@
 #include "change.h"
 #include "sizes.h"
 
+#define GROUT_TRIAL_NOTES_MAX 8
+
 /* A finding that nobody has silenced; in a text that cannot be run, a diagnostic. */
 typedef struct grout_trial_finding {
     grout_diag_code code;
@@ -14,7 +16,8 @@ typedef struct grout_trial_finding {
     grout_place primary, related; /* their file is NULL: none; else it is not to be read */
     grout_change edit;
     bool has_edit;
-    char *words; /* headline, missing edge and repair: what it is about */
+    char *words; /* headline, missing edge, repair and notes: what it is about */
+    uint32_t note_lines[GROUT_TRIAL_NOTES_MAX]; /* where notes point to, from 1; 0: no more */
 } grout_trial_finding;
 
 typedef struct grout_trial {
@@ -28,6 +31,7 @@ typedef struct grout_trial {
     uint32_t error_count;
     uint32_t diag_count; /* errors and warnings of the file itself, "unused-result" */
     uint64_t steps;      /* of all its runs */
+    uint32_t depth;      /* most asynchronous operations of a CTA that were in flight at once */
     bool is_valid;       /* it was run */
     bool is_stuck;       /* a deadlock, or threads that part */
     bool is_incomplete;  /* a limit ended a run, or something is not modelled */

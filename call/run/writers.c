@@ -167,6 +167,7 @@ bool grout_writers__watch(grout_writers *writers, grout_session *session, const 
     silent.is_silent = true;
     silent.record = NULL;
     silent.reach = NULL;
+    silent.observer = NULL;
     own.diags =
         grout_session__new_diags(session); /* no fault of it is one of the run that is reported */
     bool is_same = own.diags != NULL && make_arguments(&own, load, kernel, inputs, &arguments) &&

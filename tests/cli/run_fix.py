@@ -333,6 +333,77 @@ SLIPS = (("sub (mul %v, 2.0), %bias", "add (mul %v, 2.0), %bias"),
 EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobody
 
 
+# Rings that keep several copies in flight: a repair that waits for each at once would be clean, too.
+MBARRIERS = """const N = 256, B = 32, STAGES = 4
+kernel @ring(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 3)
+{
+  scratch %s : smem f32[STAGES, B]
+  scratch %full : mbarrier[STAGES]
+  scratch %empty : mbarrier[STAGES]
+  %wg = axis_index wg
+  if (eq %wg, 0) {
+    for %i in 0..STAGES {
+      mbarrier_init %full[%i], 1
+      mbarrier_init %empty[%i], 2
+    }
+  }
+  block_barrier
+  if (eq %wg, 0) {
+    for %k in 0..N / B {
+      %slot = rem %k, STAGES
+      mbarrier_wait %empty[%slot], (%k / STAGES + 1) % 2
+      mbarrier_expect %full[%slot], B * 4
+      copy_gmem_to_smem %x[ds(B * %k, B)], %s[%slot], %full[%slot]
+    }
+  } else {
+    for %k in 0..N / B {
+      %slot = rem %k, STAGES
+      mbarrier_wait %full[%slot], %k / STAGES % 2
+      %v = load %s[%slot]
+      commit_smem
+      mbarrier_arrive %empty[%slot]
+      if (eq %wg, 1) {
+        store %y[ds(B * %k, B)], %v
+      }
+    }
+  }
+}
+"""
+GROUPS = """const N = 256, B = 128, STAGES = 3
+kernel @groups(%x: in gmem f32[N * 4], %y: out gmem f32[N * 4]) threads(wg = 1)
+{
+  scratch %s : smem f32[STAGES, B]
+  for %k in 0..STAGES - 1 {
+    async_copy %x[ds(B * %k, B)], %s[%k]
+    async_copy_commit_group
+  }
+  for %k in 0..N * 4 / B {
+    async_copy_wait STAGES - 2
+    block_barrier
+    store %y[ds(B * %k, B)], (load %s[%k % STAGES])
+    block_barrier
+    %next = add %k, STAGES - 1
+    if (lt %next, N * 4 / B) {
+      async_copy %x[ds(B * %next, B)], %s[%next % STAGES]
+    }
+    async_copy_commit_group
+  }
+}
+"""
+SHALLOW = ((MBARRIERS, "(%k / STAGES + 1) % 2", "%k / STAGES % 2"),
+           (MBARRIERS, "%empty[%i], 2", "%empty[%i], 1"),
+           (GROUPS, "wait STAGES - 2", "wait STAGES - 1"))
+
+
+def test_keeps_depth(folder):
+    for right, before, after in SHALLOW:
+        run("check", write(f"{folder}/right.grout", right)).expect(0)
+        path = write(f"{folder}/k.grout", right.replace(before, after))
+        run("check", path).expect(1)
+        run("fix", "-y", path).expect(0, "at most 2 asynchronous operations of a CTA are in flight at once, before the change")
+        assert read(path).decode() == right, read(path).decode()
+
+
 def find_changed(before, after):
     """The numbers of the lines that differ."""
     return [number for number, pair in enumerate(zip(before.split("\n"), after.split("\n"))) if pair[0] != pair[1]]
