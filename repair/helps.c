@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The next span between single quotes that is no word of a sentence; false: there is none. */
@@ -49,13 +50,53 @@ static bool add_statement(grout_proposals *proposals, const grout_proposal_task 
     return change.text != NULL && grout_proposals__take(proposals, change, 0);
 }
 
-static bool add_quote(grout_proposals *proposals, const grout_proposal_task *task,
-                      grout_span quote) {
+/* "'order(acq_rel)' for the atomic_exchange at line 36": the number, from 1; 0: none follows. */
+static size_t read_line(grout_span rest) {
+    static const char lead[] = " at line ";
+    const size_t size = sizeof lead - 1;
+    for (size_t i = 0; i + size < rest.size && rest.data[i] != '\'' && rest.data[i] != '\n'; i++) {
+        if (memcmp(rest.data + i, lead, size) == 0) {
+            return (size_t)strtoul(rest.data + i + size, NULL, 10); /* words end with a NUL */
+        }
+    }
+    return 0;
+}
+
+/* An attribute, "order(acq_rel)", for a line: in the place of its own, or at its end. */
+static bool add_attribute(grout_proposals *proposals, const grout_proposal_task *task,
+                          grout_span quote, grout_span rest) {
+    const grout_outline *outline = task->outline;
+    const size_t line = read_line(rest);
+    const char *paren = memchr(quote.data, '(', quote.size);
+    const size_t size = paren == NULL ? quote.size : (size_t)(paren - quote.data);
+    char word[32] = "";
+    if (line == 0 || line > outline->lines->count || size >= sizeof word ||
+        grout_attr_find(quote.data, size) == GROUT_ATTR_COUNT) {
+        return true;
+    }
+    memcpy(word, quote.data, size);
+    const grout_line *text = &outline->lines->items[line - 1];
+    const grout_span own = grout_span__find_attribute(text->code, word);
+    const size_t at = own.size > 0 ? (size_t)(own.data - text->code.data) : text->code.size;
+    grout_text words = {0};
+    grout_text_add(&words, " %.*s", (int)quote.size, quote.data);
+    const grout_change change = {.kind = GROUT_CHANGE_REPLACE,
+                                 .line = line - 1,
+                                 .column = text->indent + at,
+                                 .count = own.size,
+                                 .text = words.failed ? NULL
+                                                      : grout__copy(NULL, words.data, words.size)};
+    grout_text_free(&words);
+    return change.text != NULL && grout_proposals__take(proposals, change, 0);
+}
+
+static bool add_quote(grout_proposals *proposals, const grout_proposal_task *task, grout_span quote,
+                      grout_span rest) {
     const grout_outline *outline = task->outline;
     grout_span mnemonic, object;
     bool is_good = true;
     if (!read_statement(quote, &mnemonic, &object)) {
-        return true;
+        return add_attribute(proposals, task, quote, rest);
     }
     for (size_t i = outline->first; i < outline->end && is_good; i++) {
         const grout_outline_line *line = &outline->items[i];
@@ -73,7 +114,7 @@ bool grout_proposals__add_helps(grout_proposals *proposals, const grout_proposal
     grout_span quote;
     bool is_good = true;
     while (is_good && take_quote(&rest, &quote)) {
-        is_good = add_quote(proposals, task, quote);
+        is_good = add_quote(proposals, task, quote, rest);
     }
     return is_good;
 }

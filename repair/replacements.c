@@ -77,6 +77,24 @@ static void drop_attributes(writer *it, grout_span code) {
     }
 }
 
+/* Another order than the written one: 'order(release)' for 'order(relaxed)'. */
+static void change_order(writer *it, grout_span code) {
+    const grout_span written =
+        grout_span__find_attribute(code, grout_attr_get_info(GROUT_ATTR_ORDER)->text);
+    for (int id = 1; written.size > 0 && id < GROUT_CHOICE_COUNT; id++) {
+        const grout_choice_info *choice = grout_choice_get_info((grout_choice)id);
+        if (choice->attr != GROUT_ATTR_ORDER) {
+            continue;
+        }
+        grout_text text = {0};
+        grout_text_add(&text, " %s(%s)", grout_attr_get_info(GROUT_ATTR_ORDER)->text, choice->text);
+        if (text.data != NULL && !grout_span__is(written, text.data)) {
+            add_replacement(it, (size_t)(written.data - code.data), written.size, text.data, 1);
+        }
+        grout_text_free(&text);
+    }
+}
+
 /* A commit for one CTA where others are for both of a pair. */
 static void add_pair(writer *it, grout_span code, const grout_outline_line *line) {
     const char *collective_axis = grout_attr_get_info(GROUT_ATTR_COLLECTIVE_AXIS)->text;
@@ -269,6 +287,7 @@ static void change_line(writer *it, const grout_phrases *phrases) {
         return;
     }
     drop_attributes(it, code);
+    change_order(it, code);
     add_pair(it, code, line);
     change_mnemonic(it, code, line);
     if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {

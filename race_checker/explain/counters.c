@@ -126,5 +126,10 @@ grout_op_id grout_wording__find_counter(const grout_wording *wording) {
     const bool is_race = wording->record->code == GROUT_DIAG_GMEM_RACE;
     const size_t from = count_before(it, one < other ? one : other);
     const size_t end = is_race ? count_before(it, (one < other ? other : one) + 1) : it->all.count;
-    return find_between(it, is_race, from, end);
+    /* One that orders nothing is likelier to be the one than one that orders half. */
+    grout_op_id relaxed = find_between(it, true, from, end);
+    if (!is_race && relaxed == 0) { /* above both: it comes before the read that is to acquire */
+        relaxed = find_between(it, true, 0, from);
+    }
+    return is_race || relaxed != 0 ? relaxed : find_between(it, false, from, end);
 }

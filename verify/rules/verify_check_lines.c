@@ -103,7 +103,7 @@ static void report_unknown(grout_verifying *verifying, const compared *it, const
         grout_module_get_string(verifying->module, value->name), it->kernel_name);
     note(verifying, value->loc, "the parameter of the reference");
     grout_diags_help(verifying->diags, "parameters are matched by their names; memory that the "
-                                       "reference alone needs is a 'scratch gmem'");
+                                       "reference alone needs is a scratch in gmem");
 }
 
 /* A parameter of the reference; is_compared_out: set if it is a result of both. */
