@@ -1,13 +1,11 @@
 /* minimise.c - check --minimise: the smallest sizes, and the shortest schedule, that still show a
- * finding.
+ * finding. SPDX-License-Identifier: Apache-2.0
  *
  * Sizes are the file's integer consts; grids, trip counts and ring depths depend on them. Each is
  * made as small as it can be while the finding stays (same code, same places) and no error comes
  * that was not there: that would be another mistake, or none. Sizes of problems come first, then
  * those of tiles and rings; a ring keeps two slots, as one slot is none. This is done again and
  * again until none gets smaller. Then the schedule loses the decisions that do not matter.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "minimise.h"
 
