@@ -87,9 +87,9 @@ check-fresh:
 	@tools/check_fresh.sh $(SUITE)
 
 # Writes what the goldens print into the goldens; read the diff.
-golden-update:
-	@cmake --preset release >/dev/null
-	cmake --build --preset release
+golden-update: deps-test
+	@cmake --preset test >/dev/null
+	cmake --build --preset test --target grout_exe grout-expect
 	cd tests/golden && python3 ../run_golden.py --update --grout ../../build/release/bin/grout *
 
 # Checks the corpus of real bugs, the litmus programs and the mutants of the kernels under many

@@ -48,7 +48,7 @@ headers() {
     cmake --build --preset dev --target check_headers
 }
 globals() {
-    cmake --preset release >/dev/null && cmake --build --preset release && python3 tools/lint_globals.py build/release
+    cmake --preset test >/dev/null && cmake --build --preset test && python3 tools/lint_globals.py build/release
 }
 # python_lint NAME ARGUMENT...: a tool of deps/python_lints.txt; left out where PyPI is out of reach.
 python_lint() {

@@ -32,6 +32,7 @@ typedef struct table {
     road_shape shape;    /* of most arrays */
     kept list[KEPT_MAX]; /* results of that shape in no particular layout */
     uint32_t count;
+    uint32_t warps;
     cell now;
 } table;
 
@@ -141,7 +142,7 @@ static const struct {
                {"layout(mma_rhs_32bit)", 8, 8},
                {"layout(mma_rhs_16bit)", 16, 8},
                {"layout(mma_rhs_8bit)", 32, 8},
-               {"layout(tmem)", 128, 1}};
+               {"layout(tmem)", 128, 1}}; /* the last one: of four warps alone */
 enum { LAYOUT_COUNT = sizeof layouts / sizeof *layouts };
 
 /* A layout that the shape has. */
@@ -150,7 +151,7 @@ static const char *draw_layout(table *t, const road_shape *shape) {
     uint32_t which = 0;
     if (shape->rank == 2) {
         do {
-            which = draw_below(&t->d, LAYOUT_COUNT);
+            which = draw_below(&t->d, t->warps < 4 ? LAYOUT_COUNT - 1 : LAYOUT_COUNT);
         } while (dims[0] % layouts[which].rows != 0 || dims[1] % layouts[which].columns != 0);
     }
     if (shape->rank == 1 && draw_below(&t->d, 2) == 0) {
@@ -645,7 +646,7 @@ static uint32_t shuffle(uint32_t number, uint32_t count) {
 
 void draw_table(uint64_t seed, grout_text *out) {
     const cells_list *all = cells_get_list(DRAWN_BY_TABLE);
-    table t = {.d = {.state = seed}};
+    table t = {.d = {.state = seed}, .warps = draw_warps(seed)};
     t.r.d = &t.d;
     t.shape = draw_shape(&t.d);
     for (uint32_t i = 0; i < CELLS_A_KERNEL; i++) {
@@ -657,8 +658,7 @@ void draw_table(uint64_t seed, grout_text *out) {
         grout_text_add(&t.r.scratch, "  scratch %%full : barrier[1]\n");
     }
     if (t.d.param_count > 0) {
-        draw_finish_thread(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, draw_warps(seed),
-                           out);
+        draw_finish_thread(&t.d, t.r.scratch.data == NULL ? "" : t.r.scratch.data, t.warps, out);
     }
     grout_text_free(&t.r.scratch);
 }
