@@ -16,6 +16,17 @@ A golden file holds command, kernel and expected output together:
     // ---- stderr ----
     // what it prints to stderr; without stderr output the marker is absent too
 
+In verify/ a diagnostic of one place is written short: its line says from which column to which the carets go, and
+neither the excerpt nor the empty line after it is there. The excerpt is made again from the kernel, and compared:
+
+    // verify/x.grout:8:11-12: error: ...     is     // verify/x.grout:8:11: error: ...
+    //   help: ...                                   //     8 |   the line of the kernel
+                                                     //       |           ^~
+                                                     //   help: ...
+                                                     //
+
+All others show each excerpt as it is printed.
+
 The command runs in an empty folder that holds the stage's folder (the kernel cut at the marker, links
 to its siblings) and a link to the project's kernels/. Files it writes vanish with that folder.
 """
@@ -23,6 +34,7 @@ import argparse
 import difflib
 import io
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -34,6 +46,10 @@ from limit import SECONDS
 
 OUTPUT_MARK = "// ---- output ----\n"
 STDERR_MARK = "// ---- stderr ----\n"
+SHORT = ("verify",)  # stages whose excerpts are left out
+PLACE = re.compile(r"// (\S+?):(\d+):(\d+)(: .*)\n")
+SHORT_PLACE = re.compile(r"// (\S+?):(\d+):(\d+)-(\d+)(: .*)\n")
+CARETS = re.compile(r"// +\| ( *)(\^~*)\n")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -71,6 +87,48 @@ def comment(text):
     if lines.pop() != "":
         lines = text.split("\n") + ["---- no newline at the end ----"]
     return "".join(f"// {line}\n" if line else "//\n" for line in lines)
+
+
+def draw_excerpt(source, line, first, last):
+    """The two lines of an excerpt, with carets from one column to another."""
+    lines = source.split("\n")
+    text = lines[line - 1] if line <= len(lines) else ""
+    return f"// {line:5} | {text}\n//       | {' ' * (first - 1)}^{'~' * (last - first)}\n"
+
+
+def lengthen(output, path, source):
+    """The output with the excerpts, and the empty lines, of diagnostics that are written short."""
+    lines, is_short = [], False
+    for line in output.splitlines(True):
+        if is_short and not line.startswith("//   "):
+            lines.append("//\n")
+            is_short = False
+        head = SHORT_PLACE.fullmatch(line)
+        if head and head[1] == path:
+            row, first, last = (int(head[i]) for i in (2, 3, 4))
+            line = f"// {path}:{row}:{first}{head[5]}\n" + draw_excerpt(source, row, first, last)
+            is_short = True
+        lines.append(line)
+    return "".join(lines) + ("//\n" if is_short else "")
+
+
+def shorten_one(lines, path):
+    """One diagnostic, short if it is of one place."""
+    head = PLACE.fullmatch(lines[0])
+    carets = CARETS.fullmatch(lines[2]) if len(lines) > 3 else None
+    if not head or head[1] != path or not carets or lines[-1] != "//\n":
+        return lines
+    last = int(head[3]) + len(carets[2]) - 1
+    return [f"// {path}:{head[2]}:{head[3]}-{last}{head[4]}\n", *lines[3:-1]]
+
+
+def shorten(output, path, source):
+    """The output with each diagnostic short of which 'lengthen' makes the same again."""
+    short = []
+    for part in re.findall(r"(?ms).*?^//\n|.+", output):
+        one = "".join(shorten_one(part.splitlines(True), path))
+        short.append(one if lengthen(one, path, source) == part else part)
+    return "".join(short)
 
 
 def prepare_folder(folder, path, source):
@@ -130,12 +188,14 @@ def check(grout, path, update):
             ok = False
     else:
         actual = comment(stdout) + actual
+    is_short = os.path.dirname(path).split(os.sep)[0] in SHORT
     if update:
-        new = source + ("" if source.endswith("\n") else "\n") + OUTPUT_MARK + actual
+        new = source + ("" if source.endswith("\n") else "\n") + OUTPUT_MARK
+        new += shorten(actual, path, source) if is_short else actual
         if new != text:
             write_text(path, new)
-    elif expected != actual:
-        show_difference(path, expected, actual)
+    elif (lengthen(expected, path, source) if is_short else expected) != actual:
+        show_difference(path, lengthen(expected, path, source) if is_short else expected, actual)
         ok = False
     return ok
 
