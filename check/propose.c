@@ -1,16 +1,20 @@
 /* propose.c - sizes with which a kernel reaches what it did not.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The integer consts that a number gives are tried one after the other, each with larger values:
- * the kernel runs without the checker, and an observer says what the run reached. If no such size
- * reaches all by itself, one may do so together with the size that was checked, as two branches
- * need that exclude each other: that is a sweep. Else two consts are tried together. Runs and the
- * whole search are bounded in work, which every machine counts alike: the answer is the same beside
- * any load. --budget and --timeout end it too.
+ * The integer consts that a number gives are tried in rounds, each with its next value: larger
+ * ones, and some that are smaller. The kernel runs without the checker, and an observer says what
+ * the run reached. If no such size reaches all by itself, one may do so together with the size that
+ * was checked, as two branches need that exclude each other: that is a sweep. Else two consts are
+ * tried together. Runs and the whole search are bounded in work, which every machine counts alike:
+ * the answer is the same beside any load. The search does at most three times the work of the run
+ * that was checked, if that is not very little. --budget and --timeout end it too.
  */
 #include "propose.h"
 
+#include "size_roles.h"
 #include "stage.h"
+
+#include "alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +23,12 @@
 /* A second or two of a processor: of a run's work (grout_run_stats), and of the search's. */
 #define STEPS_MAX  UINT64_C(2000000)
 #define WORK_MAX   UINT64_C(1000000000)
-#define STEPS_PART UINT64_C(4096) /* after which a run's work is looked at */
+#define STEPS_PART UINT64_C(4096)      /* after which a run's work is looked at */
+#define WORK_MIN   UINT64_C(400000000) /* of a search, however small the run was */
+#define RUNS_MAX   3u                  /* and this many times the work of the run */
 #define VALUES_MAX 64
+#define CONSTS_MAX 64u
+#define SMALLER    3u /* values below the own one */
 /* Two consts: so much more, and this many of the smallest values of each. */
 #define PAIR_WORK_MAX   UINT64_C(400000000)
 #define PAIR_VALUES_MAX 8u
@@ -276,6 +284,7 @@ typedef struct candidates {
     trial of; /* whose they are */
     int64_t values[VALUES_MAX];
     size_t count;
+    int64_t smaller[SMALLER]; /* 0: none */
 } candidates;
 
 static void add_value(candidates *to, int64_t value) {
@@ -320,6 +329,10 @@ static bool find_candidates(const search *it, grout_const_id id, candidates *out
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         add_value(out, plain[i] > value ? plain[i] : value + 1);
     }
+    const int64_t own = out->of.own;
+    out->smaller[0] = own / 2;
+    out->smaller[1] = own / 4;
+    out->smaller[2] = own - 1 > own / 2 ? own - 1 : 0;
     for (grout_const_id other = 1; other < grout_module_get_const_count(module); other++) {
         int64_t step;
         for (int64_t times = 1; is_size(module, other, &step) && step > 1 && times <= 4; times++) {
@@ -335,15 +348,53 @@ static trial get_trial(const candidates *tries, size_t index) {
     return one;
 }
 
-static void try_consts(search *it) {
-    for (grout_const_id i = 1; i < grout_module_get_const_count(it->load->bound); i++) {
-        candidates tries;
-        (void)find_candidates(it, i, &tries);
-        for (size_t k = 0; k < tries.count && !is_done(it); k++) {
-            const trial one = get_trial(&tries, k);
-            run_trial(it, &one, 1);
+/* The values of a round: the next larger one, and after two of these a smaller one. */
+static void try_round(search *it, const candidates *tries, size_t round) {
+    trial one = tries->of;
+    if (round < tries->count && !is_done(it)) {
+        one.value = tries->values[round];
+        run_trial(it, &one, 1);
+    }
+    one.value = round >= 2 && round - 2 < SMALLER ? tries->smaller[round - 2] : 0;
+    if (one.value > 0 && !is_done(it)) {
+        run_trial(it, &one, 1);
+    }
+}
+
+/* Those of one role after the others. A tile or ring of another size is another kernel: of these no
+ * smaller values are tried. */
+static size_t add_candidates(const search *it, const grout_size_role *roles, grout_size_role role,
+                             candidates *all, size_t count) {
+    for (grout_const_id i = 1;
+         count < CONSTS_MAX && i < grout_module_get_const_count(it->load->bound); i++) {
+        if (roles[i] == role && find_candidates(it, i, &all[count])) {
+            if (role != GROUT_SIZE_PROBLEM) {
+                memset(all[count].smaller, 0, sizeof all[count].smaller);
+            }
+            count++;
         }
     }
+    return count;
+}
+
+/* A round for all consts, then the next: the const that matters may be the last one. */
+static bool try_consts(search *it) {
+    candidates *all = calloc(CONSTS_MAX, sizeof *all);
+    grout_size_role *roles = grout_size_roles__find(it->load->bound);
+    size_t count = 0;
+    for (int role = GROUT_SIZE_PROBLEM; all != NULL && roles != NULL && role <= GROUT_SIZE_RING;
+         role++) {
+        count = add_candidates(it, roles, (grout_size_role)role, all, count);
+    }
+    for (size_t round = 0; round < VALUES_MAX; round++) {
+        for (size_t i = 0; i < count && !is_done(it); i++) {
+            try_round(it, &all[i], round);
+        }
+    }
+    const bool is_good = all != NULL && roles != NULL;
+    free(all);
+    grout__free(roles);
+    return is_good;
 }
 
 /* The smallest values first: those whose places in their lists have the least sum. */
@@ -362,7 +413,7 @@ static void try_pair(search *it, const candidates *a, const candidates *b) {
 
 static void try_pairs(search *it) {
     uint32_t count = grout_module_get_const_count(it->load->bound);
-    it->work_max = it->work + PAIR_WORK_MAX;
+    it->work_max = it->work + (it->work_max < PAIR_WORK_MAX ? it->work_max : PAIR_WORK_MAX);
     for (grout_const_id i = 1; i < count; i++) {
         candidates a, b;
         for (grout_const_id k = i + 1; find_candidates(it, i, &a) && k < count; k++) {
@@ -371,6 +422,12 @@ static void try_pairs(search *it) {
             }
         }
     }
+}
+
+/* What the search may do for a run that did so much; 0: nobody says. */
+static uint64_t get_work_max(uint64_t work) {
+    const uint64_t most = work < WORK_MAX / RUNS_MAX ? work * RUNS_MAX : WORK_MAX;
+    return work == 0 ? WORK_MAX : most > WORK_MIN ? most : WORK_MIN;
 }
 
 /* The time of the call ends the search. */
@@ -405,10 +462,11 @@ void grout_propose__sizes(grout_session *session, const grout_propose_task *task
         .reach = task->reach,
     };
     it.end = find_end(&it);
-    it.work_max = WORK_MAX;
+    it.work_max = get_work_max(task->work);
     grout_stage__begin(&it.stage, session);
-    try_consts(&it);
-    if (!is_whole(&it.alone) && !is_whole(&it.together)) {
+    if (!try_consts(&it)) {
+        (void)grout_diags_add_oom(session->diags);
+    } else if (!is_whole(&it.alone) && !is_whole(&it.together)) {
         try_pairs(&it);
     }
     grout_stage__end(&it.stage, session);

@@ -13,6 +13,8 @@ typedef struct grout_propose_task {
     const grout_bytes *text;  /* of the file */
     const grout_sizes *sizes; /* of the sweep that was checked; NULL: it was one run */
     const grout_reach *reach;
+    uint64_t
+        work; /* of the run that was checked (grout_run_stats); 0: the search has its own bound */
 } grout_propose_task;
 
 /*

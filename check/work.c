@@ -221,6 +221,7 @@ static void judge_reach(grout_session *session, const grout_load *load, grout_ou
             .path = session->options.arguments[0],
             .text = report->text,
             .reach = reach,
+            .work = outcome->stats.work,
         };
         grout_propose__sizes(session, &task, proposal);
     }

@@ -563,6 +563,30 @@ def main(tests):
     return failures > 0
 
 
+# It never goes round its ring; the size that does is one of several.
+FEW_TURNS = """const %s
+kernel @k(%%x: in gmem f32[H, S, D], %%y: out gmem f32[H, S, D]) grid(h = H) threads(wg = 1)
+{
+  scratch %%s : smem f32[2, B, D]
+  scratch %%full : barrier[2]
+  %%h = axis_index h
+  for %%i in 0..S / B {
+    copy_gmem_to_smem %%x[%%h, ds(B * %%i, B)], %%s[%%i %% 2], %%full[%%i %% 2]
+    barrier_wait %%full[%%i %% 2]
+    store %%y[%%h, ds(B * %%i, B)], (load %%s[%%i %% 2])
+    commit_smem
+  }
+}
+"""
+
+
+def test_proposals_in_any_order(folder):
+    """Which const stands first does not matter: each round tries all."""
+    for consts in ("S = 16, H = 2, D = 32, B = 8", "H = 2, D = 32, B = 8, S = 16", "B = 8, D = 32, S = 16, H = 2"):
+        done = expect(run("check", write(f"{folder}/k.grout", FEW_TURNS % consts)), 0, "@k: clean")
+        assert done.stdout.rstrip().endswith(" -D S=24"), done.stdout
+
+
 # A ring that is right from two slots on: the release comes one turn late. With one slot it hangs.
 LATE_RELEASE = """const N = 256, B = 32, STAGES = 4
 kernel @ring(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 2)
