@@ -105,6 +105,21 @@ def test_fix(folder):
     assert get_cpu_seconds() - start < CPU_SECONDS, get_cpu_seconds() - start
 
 
+def test_searches(folder):
+    """No change helps, and there are some to try for each line: of many warnings, and of a text with many errors."""
+    lines = 300
+    head = "kernel @k(%y: inout gmem i32[64])\n{\n"
+    warnings = head + "".join(f"  scratch %u{i} : semaphore[1] global\n" for i in range(lines)) \
+        + "".join(f"  semaphore_signal %u{i}[0], 1\n" for i in range(lines)) + "}\n"
+    errors = head + "".join(f"  stor{i} %y[0], 1\n" for i in range(10 * lines)) + "}\n"
+    for name, text, code, part in (("warnings", warnings, 1, "the time was over (--budget, --timeout)"),
+                                   ("errors", errors, 2, "unknown-op")):
+        start, wall = get_cpu_seconds(), time.monotonic()
+        end(["fix", "--diff", "--budget", "0.5", write(f"{folder}/{name}.grout", text)], code, part)
+        assert time.monotonic() - wall >= 0.5, name  # it has searched
+        assert get_cpu_seconds() - start < CPU_SECONDS, (name, get_cpu_seconds() - start)
+
+
 def test_inputs(folder):
     """Arrays take long to make: those of the launch, and a scratch of the kernel."""
     size = 64 << 20
