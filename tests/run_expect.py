@@ -12,19 +12,20 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
+import families
 import stale
 from limit import SECONDS
 
 
-def find_kernels(paths, without, every=1):
+def find_kernels(paths, without, folder, every=1):
     """Each N-th of the files and of all in the folders, whatever is left out of them. A name of --without that none of
-    them has is a mistake."""
+    them has is a mistake. Programs of families are written into the folder."""
     found = [path for path in paths if os.path.isfile(path)]
     for path in paths:
-        found += sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
-                        if name.endswith(".grout"))
+        found += [] if path in found else families.sort_kernels([path], folder)
     missing = set(without) - {os.path.basename(path) for path in found}
     if missing:
         sys.exit(f"--without: no file {', '.join(sorted(missing))}")
@@ -56,8 +57,13 @@ def main():
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="grout-expect-") as folder:
+        return check_all(args, folder)
+
+
+def check_all(args, folder):
     options = args.options.split()
-    kernels = find_kernels(args.paths, args.without, args.every)
+    kernels = find_kernels(args.paths, args.without, folder, args.every)
     if not kernels:
         sys.exit("no kernels")
     together = check(args.grout, options, kernels)

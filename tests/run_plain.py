@@ -41,11 +41,11 @@ def main():
     parser.add_argument("--grout", required=True)
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
-    kernels = find_kernels(args.paths, [])
-    if not kernels:
-        sys.exit("no kernels")
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
+        kernels = find_kernels(args.paths, [], os.path.join(folder, "families"))
+        if not kernels:
+            sys.exit("no kernels")
         for kernel in kernels:
             wrong = check(args.grout, kernel, folder)
             if wrong is not None:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
 import families
 
 LIMIT_SECONDS = 1800

@@ -27,7 +27,7 @@ import tempfile
 import venv
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
 import families
 
 PACKAGE = "sentryward==0.1.1"

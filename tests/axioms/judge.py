@@ -25,7 +25,6 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "litmus"))
 import draw
 import families
 import order

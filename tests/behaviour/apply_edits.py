@@ -16,21 +16,11 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
 from limit import SECONDS
 
 STUCK = ("deadlock", "collective-divergence")
 STEPS_MAX = "1000000"  # kernels that never end are among them
-
-
-def find_kernels(paths):
-    for path in paths:
-        if os.path.isfile(path):
-            yield path
-            continue
-        for folder, _, names in sorted(os.walk(path)):
-            for name in sorted(names):
-                if name.endswith(".grout"):
-                    yield os.path.join(folder, name)
 
 
 def check(grout, path, timing, options):
@@ -121,10 +111,12 @@ def main():
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     tried = failures = 0
-    for path in list(find_kernels(args.paths))[::args.every]:
-        counts = check_kernel(args.grout, path, args.options.split(), args.verbose)
-        tried += counts[0]
-        failures += counts[1]
+    with tempfile.TemporaryDirectory(prefix="grout-edits-") as folder:
+        paths = [kernel for path in args.paths for kernel in families.sort_kernels([path], folder)]
+        for path in paths[::args.every]:
+            counts = check_kernel(args.grout, path, args.options.split(), args.verbose)
+            tried += counts[0]
+            failures += counts[1]
     print(f"{tried} edits, {failures} that do not repair")
     return failures > 0 or tried == 0
 

@@ -6,7 +6,6 @@ Exit code 77 if the program is missing that a test asks: mandoc, bash, zsh, fish
 files of editors/.
 """
 import argparse
-import glob
 import json
 import os
 import pty
@@ -19,6 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
 from limit import SECONDS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -271,9 +271,8 @@ def compare_file(path, text):
     assert os.path.exists(path) and read(path) == text, f"{path} is not what grout prints: run_pages.py --update"
 
 
-def list_kernels():
-    kernels = sorted(glob.glob(f"{ROOT}/kernels/**/*.grout",
-                               recursive=True) + glob.glob(f"{ROOT}/tests/behaviour/**/*.grout", recursive=True))
+def list_kernels(folder):
+    kernels = sorted(families.find_kernels([f"{ROOT}/kernels", f"{ROOT}/tests/behaviour"], folder))
     assert len(kernels) > 50
     return kernels
 
@@ -286,7 +285,7 @@ def test_textmate(folder):
     for word in list_words():
         found = [name for name, pattern in patterns if pattern.fullmatch(word)]
         assert len(found) == 1, f"'{word}' is {found}"
-    for kernel in list_kernels():
+    for kernel in list_kernels(folder):
         text = read(kernel)
         # Consts and axes have names of their own, and so do the two attributes of a kernel.
         names = set(re.findall(r"(\w+)(?: : f32)? = ", re.sub(r"//.*|%\w+", "", text)))

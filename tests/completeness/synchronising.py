@@ -22,7 +22,7 @@ import tempfile
 import completeness
 
 TESTS = completeness.TESTS
-sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("axioms", "mutation", "litmus")]
+sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("axioms", "mutation")]
 
 import families
 import machine  # type: ignore[import-not-found]  # of tests/axioms: for lint_types.py in another part
@@ -108,13 +108,14 @@ def find_litmus(tool):
 
 def find_behaviour(tool):
     """What has to do with a finding: it is in the file, or its repair has it more often or less often."""
-    paths = sorted(glob.glob(os.path.join(TESTS, "behaviour", "**", "*.grout"), recursive=True))
-    counts = list_counts(tool, paths)
     used = set()
-    for path in paths:
-        if re.search(r"// expect-(error|warning|note)", read(path)):
-            fixed = counts.get(path[:-len(".grout")] + "-fixed.grout", counts[path])
-            used.update(counts[path], (name for name in fixed if fixed[name] != counts[path].get(name)))
+    with tempfile.TemporaryDirectory(prefix="grout-synchronising-") as folder:
+        paths = families.write_programs(folder, "behaviour")
+        counts = list_counts(tool, paths)
+        for path in paths:
+            if re.search(r"// expect-(error|warning|note)", read(path)):
+                fixed = counts.get(path[:-len(".grout")] + "-fixed.grout", counts[path])
+                used.update(counts[path], (name for name in fixed if fixed[name] != counts[path].get(name)))
     return used
 
 

@@ -23,13 +23,13 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TESTS, os.path.join(TESTS, "litmus")]
+sys.path.insert(0, TESTS)
 import families
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
-FOLDERS = ("kernels", "tests/behaviour/*", "tests/corpus/*", "tests/edges")
+FOLDERS = ("kernels", "tests/corpus/*", "tests/edges")
 LEAST = 55  # kernels that have something to narrow: fewer, and this test has become empty
 SUITES = (("clusters", 600), ("rings", 200), ("grids", 100))
 
@@ -121,7 +121,8 @@ def main():
     paths = [path for folder in FOLDERS for path in sorted(glob.glob(os.path.join(ROOT, folder, "*.grout")))]
     with tempfile.TemporaryDirectory(prefix="grout-edges-") as folder:
         paths += draw(arguments.synchronised, arguments.drawn, folder)
-        paths += families.write_programs(os.path.join(folder, "litmus"))
+        for stage in families.STAGES:
+            paths += families.write_programs(os.path.join(folder, stage), stage)
         lines, names = list_narrow(arguments.list_narrow, paths)
         wrong = [fault for path in paths for fault in check_names(path, names[path])]
         wrong += [fault for path in sorted(glob.glob(os.path.join(HERE, "*.grout")))

@@ -12,7 +12,7 @@ import sys
 
 import soak
 
-sys.path.insert(0, str(soak.ROOT / "tests/litmus"))
+sys.path.insert(0, str(soak.ROOT / "tests"))
 import families
 from mutate import NUMBERS, draw_words, mutate_text
 
@@ -20,15 +20,16 @@ SECONDS, MEGABYTES = 1, 256
 LIMITS = ("--timeout", SECONDS, "--max-memory", f"{MEGABYTES}M")
 FORMATS = ("text", "json", "sarif", "github")
 # Golden texts are mostly wrong as they are, and ops are small: each folder has a weight.
-FOLDERS = (("kernels", 6), ("tests/behaviour", 6), ("tests/golden", 2), ("tests/corpus", 2), ("tests/ops", 2))
-WEIGHTS = [*(weight for _, weight in FOLDERS), 2]
+FOLDERS = (("kernels", 6), ("tests/golden", 2), ("tests/corpus", 2), ("tests/ops", 2))
+STAGES = (("behaviour", 6), ("litmus", 2))  # they have families
+WEIGHTS = [weight for _, weight in FOLDERS + STAGES]
 
 
 def load_texts():
-    """The texts of each folder, then the litmus programs."""
+    """The texts of each folder."""
     texts = [[path.read_text(encoding="utf-8", errors="surrogateescape")
               for path in sorted((soak.ROOT / folder).rglob("*.grout"))] for folder, _ in FOLDERS]
-    return [*texts, [program.text for program in sorted(families.list_programs())]]
+    return texts + [[program.text for program in sorted(families.list_programs(stage))] for stage, _ in STAGES]
 
 
 class Source:

@@ -20,6 +20,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import families
+
 WARM_ROUNDS = 3
 # glibc keeps up to 40 MiB of stacks of threads that have ended, and the free end of each arena that a thread had, which
 # malloc_trim gives back of the main one alone: not here.
@@ -29,11 +32,11 @@ SLACK_KIB = 512
 KERNELS = ("add_tma", "softmax", "matmul_hopper_ws", "layer_norm", "transpose", "attention_hopper", "histogram")
 
 
-def draw_calls(rng):
-    """Words of calls; files are relative to the folder."""
+def draw_calls(rng, folder):
+    """Words of calls; files are relative to the folder, where programs of families are written to."""
     kernels = [path for name in KERNELS for path in (ROOT / "kernels").glob(f"{name}.grout")]
     bugs = rng.sample(sorted((ROOT / "kernels/bugs").glob("*.grout")), 6)
-    others = rng.sample(sorted((ROOT / "tests/behaviour").rglob("*.grout")), 40)
+    others = list(families.write(rng.sample(families.list_programs("behaviour"), 40), folder))
     broken = rng.sample(sorted((ROOT / "tests/golden").rglob("*.grout")), 20)
     limits = ["--timeout", "5", "--max-steps", "300000"]
     calls = [["help"], ["ops", "--markdown"], ["explain", "--markdown"], ["cache"], ["nothing"]]
@@ -81,7 +84,7 @@ def judge(name, rounds, calls):
 
 def run_command(options, folder):
     rng = random.Random(options.seed)
-    calls = draw_calls(rng)
+    calls = draw_calls(rng, folder)
     calls = rng.sample(calls, min(options.calls, len(calls)))
     (folder / "array.grout").write_text(ARRAY, encoding="utf-8")
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 64), }".ljust(117) + "\n"

@@ -19,7 +19,8 @@ import grout.ptx
 import one_process
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/ptx_litmus"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/ptx_litmus")]
+import families
 import frames  # type: ignore[import-not-found]  # of tests/ptx_litmus: for lint_types.py in another part
 
 
@@ -43,7 +44,7 @@ def run_ptx(path):
 
 def draw_calls(rng, folder):
     kernels = [path for name in one_process.KERNELS for path in (ROOT / "kernels").glob(f"{name}.grout")]
-    others = rng.sample(sorted((ROOT / "tests/behaviour").rglob("*.grout")), 40)
+    others = list(families.write(rng.sample(families.list_programs("behaviour"), 40), folder))
     broken = rng.sample(sorted((ROOT / "tests/golden").rglob("*.grout")), 20)
     texts = frames.write_programs(folder, rng.sample(frames.list_programs(), 20))
     calls = [(check, path, {"threads": threads}) for path in kernels for threads in (1, 2)]

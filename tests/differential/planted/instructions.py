@@ -19,6 +19,9 @@ import typing
 
 import planted
 
+sys.path.insert(0, os.path.join(planted.ROOT, "tests"))
+import families
+
 FIELD = re.compile(r"[A-Z]+\.[A-Z0-9_]+")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 CALL = re.compile(r"\b((?:__|atomic[A-Z])\w*)\s*\(")
@@ -226,7 +229,12 @@ def main():
     parser.add_argument("--list", action="store_true", help="print what is emitted, and compare nothing")
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)
-    os.chdir(planted.ROOT)
+    with tempfile.TemporaryDirectory(prefix="grout-instructions-") as folder:
+        os.chdir(families.lay_out(folder))
+        return compare_all(arguments)
+
+
+def compare_all(arguments):
     source = Source(arguments)
     for kernel in planted.read_kernels(planted.HERE):
         options = [word for word in kernel.options if word.startswith("-D")]

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True  # the folder is a source tree
 import comparing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "litmus"))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
 import families
 
 FOLDERS = ("tests", "docs", "bench", "python", "kernels")  # what takes longest comes last

@@ -1,0 +1,200 @@
+"""Each form of a family makes the program that is meant, and each mistake in one is refused.
+
+usage: planted_families.py
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+import families
+
+KERNEL = """// family: topic
+// source: PTX ISA 9.1, "one"
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)  <kernel>
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    store %m, (load %m)                            <store>
+    barrier_arrive %b[0]                           <arrive>
+  } else {                                         <else>
+    barrier_wait %b[0]                             <wait>
+  }
+}
+
+"""
+BASE = """base: nothing is changed
+  ordered, a reason
+"""
+ALL = "  without <kernel>, <store>, <arrive>, <else>, <wait>\n"
+# paragraph: the lines of its program, or a part of what is said of it.
+FORMS = (
+    ("p: all of it\n  ordered, a reason | \"two\"\n", """// litmus: topic: all of it
+// ruling: ordered, a reason
+// source: PTX ISA 9.1, "two"
+// expect: clean
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    store %m, (load %m)
+    barrier_arrive %b[0]
+  } else {
+    barrier_wait %b[0]
+  }
+}
+"""),
+    ("""p: each change
+  gmem-race at <store> with <wait>, a reason
+  source: a book
+  run: --arch sm_100a
+  without <else>
+  before <store>: for %i in 0..2 {
+                    yield
+                  }
+  <arrive>: ... order(relaxed)
+  after <wait>: block_barrier
+""", """// litmus: topic: each change
+// ruling: gmem-race, a reason
+// source: a book
+// run: --arch sm_100a
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    for %i in 0..2 {
+      yield
+    }
+    store %m, (load %m)  // expect-error: gmem-race
+    barrier_arrive %b[0] order(relaxed)
+    barrier_wait %b[0]  // expect-note: gmem-race
+    block_barrier
+  }
+}
+"""),
+    ("""p: a range
+  gmem-race warned at <wait>
+  <store>..<else>: delay 1
+""", """// litmus: topic: a range
+// ruling: gmem-race
+// source: PTX ISA 9.1, "one"
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    delay 1
+    barrier_wait %b[0]  // expect-warning: gmem-race
+  }
+}
+"""),
+)
+# The same of a family of tests/behaviour.
+FORMS_OF_BEHAVIOUR = (
+    ("""p: what it is about, in
+    more than a line
+  gmem-race at <store> with <wait>
+  run: --arch sm_100a
+  holds: every-schedule
+  without <else>
+""", """// what it is about, in more than a line
+// run: --arch sm_100a
+// expect-holds: every-schedule
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    store %m, (load %m)  // expect-error: gmem-race
+    barrier_arrive %b[0]
+    barrier_wait %b[0]  // expect-note: gmem-race
+  }
+}
+"""),
+    ("""p: nothing is wrong
+  clean
+  without <arrive>..<wait>
+""", """// nothing is wrong
+// expect: clean
+kernel @k(%m: inout gmem f32[64]) threads(wg = 2)
+    attr cluster_exit = sync
+{
+  if (eq (axis_index wg), 0) {
+    store %m, (load %m)
+  }
+}
+"""),
+)
+MISTAKES = (
+    ("p: what\n  ordered\n  <stores>: delay 1\n", "there is no <stores>"),
+    ("p: what\n  ordered\n  without <store>\n  <store>: delay 1\n", "changed twice"),
+    ("p: what\n  ordered\n  without <arrive>..<else>, <else>\n", "changed twice"),
+    ("p: what\n  ordered\n  before <store>: a\n  before <store>: b\n", "said twice"),
+    ("p: what\n  gmem-race at <store>\n  <store>: delay 1\n", "the ruling names it"),
+    ("p: what\n  ordered\n  <wait>..<store>: delay 1\n", "begins after it ends"),
+    ("p: what\n  ordered\n  with <store>: delay 1\n", "is no change"),
+    ("p: what\n  ordered\n  without store\n", "names no line"),
+    ("p: what\n  Ordered it is\n", "is no ruling"),
+    ("p: what\n", "no ruling"),
+    ("p: what\n    and more\n", "no ruling"),
+    ("base: what\n  ordered\n", "are two programs"),
+)
+
+
+def list_forms():
+    """Each paragraph of FORMS with its family, and the program that it is."""
+    last = "last: what\n  ordered\n" + ALL
+    for paragraph, expected in FORMS:
+        yield KERNEL + BASE + paragraph + last, expected
+    kernel = "// family\n" + KERNEL.partition('"one"\n')[2]
+    for paragraph, expected in FORMS_OF_BEHAVIOUR:
+        yield kernel + BASE + paragraph + last, expected
+
+
+def make(text):
+    return families.Family(text, "folder/some.family").make_programs()
+
+
+def find_faults():
+    for text, expected in list_forms():
+        _, program, _ = make(text)
+        if program.text != expected:
+            yield f"{text}is\n{program.text}"
+    for paragraph, expected in MISTAKES:
+        try:
+            make(KERNEL + BASE + paragraph + "last: what\n  ordered\n" + ALL)
+            yield f"{paragraph}is not refused"
+        except families.FamilyError as error:
+            if expected not in str(error):
+                yield f"{paragraph}is refused for another reason: {error}"
+    for text, expected in ((KERNEL + BASE, "no program names"), (KERNEL, "no program"),
+                           (KERNEL.replace("<arrive>", "<store>") + BASE, "is two lines")):
+        try:
+            make(text)
+            yield f"not refused: {expected}"
+        except families.FamilyError as error:
+            if expected not in str(error):
+                yield f"refused for another reason than {expected}: {error}"
+
+
+def find_faults_of_the_tree(stage):
+    """What the scripts that ask for files get is what there is."""
+    programs = families.list_programs(stage)
+    with tempfile.TemporaryDirectory(prefix="grout-families-") as folder:
+        families.lay_out(folder)
+        laid_out = list(families.find_kernels([os.path.join(folder, "tests", stage)], folder))
+    with tempfile.TemporaryDirectory(prefix="grout-families-") as folder:
+        found = list(families.find_kernels([os.path.join(families.TESTS, stage)], folder))
+    if not len(programs) == len(set(laid_out)) == len(set(found)):
+        yield f"{stage}: {len(programs)} programs, {len(laid_out)} laid out, {len(found)} found"
+
+
+def main():
+    faults = [*find_faults(), *(fault for stage in families.STAGES for fault in find_faults_of_the_tree(stage))]
+    forms = len(FORMS + FORMS_OF_BEHAVIOUR)
+    print("\n".join([*faults, f"families: {forms} forms, {len(MISTAKES)} mistakes, {len(faults)} faults"]))
+    return len(faults) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
