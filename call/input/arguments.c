@@ -223,6 +223,23 @@ static bool check_generator(grout_session *session, const grout_binding *binding
     return false;
 }
 
+/* Whether somebody says what it holds, where its list of elements does not. */
+static bool check_list(grout_session *session, const parameter *p) {
+    const grout_param *param = grout_module_get_param(p->bound, p->kernel, p->index);
+    const grout_init_id id = grout_param_get_written_init(p->bound, p->kernel, p->index);
+    if (param->init == id) {
+        return true;
+    }
+    const grout_init *init = grout_module_get_init(p->bound, id);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_INIT,
+                    grout_module_get_place(p->bound, init->loc),
+                    "%%%s has %llu element%s at this size, and the list %u", p->name,
+                    (unsigned long long)p->count, p->count == 1 ? "" : "s", (unsigned)init->count);
+    grout_diags_help(session->diags, "say what it holds: --input %s=FILE.npy, or %s=ints", p->name,
+                     p->name);
+    return false;
+}
+
 static bool check_input(grout_session *session, const grout_bindings *bindings,
                         const parameter *p) {
     const grout_binding *input = grout_bindings__find(bindings, GROUT_BINDING_INPUT, p->name);
@@ -231,6 +248,8 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
     if (input != NULL && p->direction != GROUT_DIRECTION_OUT) {
         is_good = input->path != NULL ? check_file(session, input, p)
                                       : check_generator(session, input, p);
+    } else if (p->direction != GROUT_DIRECTION_OUT) {
+        is_good = check_list(session, p);
     }
     if (expected != NULL &&
         (p->direction == GROUT_DIRECTION_OUT || p->direction == GROUT_DIRECTION_INOUT)) {

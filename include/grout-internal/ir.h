@@ -159,6 +159,10 @@ grout_kernel_id grout_module_get_launch_kernel(const grout_module *module, grout
  * one, up to the later one, are dependent. */
 bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
                                    grout_launch_id later);
+/* The init that a parameter is written with. It has none in a bound module if that is a list of
+ * another length than the array, whose size depends on a const: then the caller gives it. */
+grout_init_id grout_param_get_written_init(const grout_module *module, const grout_kernel *kernel,
+                                           uint32_t index);
 /* Lines of 'check .. against': counts include entry 0, as above. The line of a kernel is the first
  * one that names it (verify.h refuses others); 0: there is none. */
 uint32_t grout_module_get_check_line_count(const grout_module *module);

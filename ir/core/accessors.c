@@ -49,6 +49,12 @@ const grout_param *grout_module_get_param(const grout_module *module, const grou
     return GROUT_TABLE_AT(module->params, grout_param, kernel->first_param + index);
 }
 
+grout_init_id grout_param_get_written_init(const grout_module *module, const grout_kernel *kernel,
+                                           uint32_t index) {
+    const grout_module *written = module->base != NULL ? module->base : module;
+    return grout_module_get_param(written, kernel, index)->init;
+}
+
 const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id) {
     GROUT_ASSERT(id < module->consts.count);
     return GROUT_TABLE_AT(module->consts, grout_const, id);

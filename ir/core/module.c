@@ -14,6 +14,7 @@
     DO(operands, grout_operand)  \
     DO(indices, grout_index)     \
     DO(objects, grout_object)    \
+    DO(params, grout_param)      \
     DO(ref_steps, grout_ref_step)
 
 /* The others, which a bound module has in common with the symbolic one. */
@@ -22,7 +23,6 @@
     DO(locs, grout_loc)                         \
     DO(requires_, grout_require)                \
     DO(kernels, grout_kernel)                   \
-    DO(params, grout_param)                     \
     DO(launches, grout_launch_line)             \
     DO(launch_arguments, grout_launch_argument) \
     DO(check_lines, grout_check_line)           \

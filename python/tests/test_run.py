@@ -137,3 +137,14 @@ def test_a_matmul_has_the_values_of_numpy(kernels):
     result = kernel.run(left, right)
     expected = (left.astype("float32") @ right.astype("float32")).astype(element).astype("float32")
     assert (numpy.asarray(result).astype("float32") == expected).all()
+
+
+def test_a_list_of_another_length_gives_way():
+    kernel = grout.load("const B = 2\nkernel @k(%n: in gmem i32[B] init([3, 4]), %y: out gmem i32[B])\n"
+                        "{\n  store %y, (load %n)\n}\n")
+    assert kernel.run().tolist() == [3, 4]
+    assert kernel.run(numpy.array([5, 6, 7], numpy.int32)).tolist() == [5, 6, 7]
+    with pytest.raises(grout.GroutError, match="n"):
+        kernel.run(B=3)
+    with pytest.raises(grout.GroutError, match="bad-init"):
+        kernel.check(B=3).expect_clean()
