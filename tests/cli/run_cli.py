@@ -329,9 +329,10 @@ def test_init(folder):
     # A list has to fit the sizes that -D and files give, or the caller brings another array.
     listed = write(f"{folder}/l.grout", KERNEL.replace("f32[X, Y]", "f32[X, Y] init([1, 2, 3, 4, 5, 6])", 1))
     run("check", listed, "-D", "X=2", "-D", "Y=3").expect(0, "inputs %a: [1, 2, 3, 4, 5, 6];")
-    run("check", listed, "-D", "X=2", "-D", "Y=2").expect(2, "%a has 4 elements at this size, and the list 6 [bad-init]")
+    run("check", listed, "-D", "X=2", "-D", "Y=2").expect(2, "4 elements at this size, and the list 6 [bad-init]")
     run("check", listed, "-D", "X=2", "-D", "Y=2", "--input", "a=ones").expect(0, "inputs %a: ones;")
-    run("check", listed, "--input", f"a={write(f'{folder}/five.npy', make_npy('<f4', (1, 5), floats(*range(5))))}").expect(0)
+    five = write(f"{folder}/five.npy", make_npy("<f4", (1, 5), floats(*range(5))))
+    run("check", listed, "--input", f"a={five}").expect(0)
     fixed = write(f"{folder}/f.grout", KERNEL.replace("f32[X, Y]", "f32[2, 3] init([1, 2, 3, 4, 5])", 1))
     run("check", fixed, "-D", "X=2", "-D", "Y=3", "--input", "a=ones").expect(2, "and the list 5 [bad-init]")
 
