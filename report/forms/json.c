@@ -12,16 +12,25 @@ struct grout_json {
     grout_json_list findings, silenced, kernels;
     json_t *sweep;     /* NULL: there is one size */
     json_t *not_begun; /* NULL: all kernels were begun */
-    bool failed;       /* no memory */
+    /* of a log alone, whose findings are its results: made with the first of them */
+    grout_sarif *sarif;
+    bool is_sarif;
+    const grout_load *load;
+    const grout_bytes *text;
+    bool failed; /* no memory */
 };
 
-grout_json *grout_json__new(grout_json_form form) {
+grout_json *grout_json__new(grout_json_form form, const grout_load *load, const grout_bytes *text) {
     /* How deep items are in a report, and in a SARIF log, which has its kernels as they are. */
-    enum { FINDING = 2, KERNEL = 3, KERNEL_OF_SARIF = 6 };
+    enum { FINDING = 2, RESULT = 4, KERNEL = 3, KERNEL_OF_SARIF = 6 };
     const bool is_text = form == GROUT_JSON_TEXT, is_sarif = form == GROUT_JSON_SARIF;
     grout_json *json = calloc(1, sizeof *json);
     if (json != NULL) {
-        json->failed = !grout_json_list__init(&json->findings, is_text, FINDING);
+        json->is_sarif = is_sarif;
+        json->load = load;
+        json->text = text;
+        json->failed = !grout_json_list__init(&json->findings, is_text || is_sarif,
+                                              is_sarif ? RESULT : FINDING);
         json->failed |= !grout_json_list__init(&json->silenced, is_text, FINDING);
         json->failed |= !grout_json_list__init(&json->kernels, is_text || is_sarif,
                                                is_sarif ? KERNEL_OF_SARIF : KERNEL);
@@ -36,6 +45,7 @@ void grout_json__free(grout_json *json) {
         grout_json_list__deinit(&json->kernels);
         json_decref(json->sweep);
         json_decref(json->not_begun);
+        grout_sarif__free(json->sarif);
         free(json);
     }
 }
@@ -199,8 +209,30 @@ json_t *grout_json__make_finding(grout_json *json, const char *kernel, const gro
     return object;
 }
 
+/* The log whose results the findings are; NULL without memory. */
+static grout_sarif *get_sarif(grout_json *json) {
+    if (json->sarif == NULL) {
+        json->sarif = grout_sarif__new(json->load->name);
+    }
+    if (json->sarif != NULL) {
+        grout_sarif__set_text(json->sarif, json->text);
+    }
+    return json->sarif;
+}
+
+static void take_result(grout_json *json, const json_t *finding) {
+    grout_sarif *sarif = get_sarif(json);
+    json_t *result = sarif == NULL ? NULL : grout_sarif__make_result(sarif, finding);
+    json->failed |= !grout_json_list__take(&json->findings, result);
+}
+
 void grout_json__take_finding(grout_json *json, json_t *finding) {
     bool is_silenced = json_object_get(finding, "code") == NULL;
+    if (json->is_sarif && !is_silenced) {
+        take_result(json, finding);
+        json_decref(finding);
+        return;
+    }
     json->failed |=
         !grout_json_list__take(is_silenced ? &json->silenced : &json->findings, finding);
 }
@@ -446,12 +478,40 @@ json_t *grout_json__make_report(grout_json *json, const grout_load *load, const 
     return root;
 }
 
+/* What is silenced comes after the results that there are. NULL without memory. */
+static json_t *make_log(grout_json *json, json_t *report) {
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(json->silenced.array, i, finding) {
+        take_result(json, finding);
+        json->failed |= json_array_set_new(json->silenced.array, i, json_null()) != 0; /* freed */
+    }
+    grout_sarif *sarif = json->failed ? NULL : get_sarif(json);
+    return sarif == NULL
+               ? NULL
+               : grout_sarif__from_report(sarif, report, json_incref(json->findings.array));
+}
+
+/* The report, or it as a log. NULL without memory. */
+static json_t *make_root(json_t *report, const char *name, const grout_bytes *sarif_text) {
+    if (sarif_text == NULL) {
+        return json_incref(report);
+    }
+    grout_sarif *sarif = grout_sarif__new(name);
+    json_t *root = NULL;
+    if (sarif != NULL) {
+        grout_sarif__set_text(sarif, sarif_text);
+        root = grout_sarif__from_report(sarif, report, NULL);
+    }
+    grout_sarif__free(sarif);
+    return root;
+}
+
 bool grout_json__take_pieces(grout_json *json, json_t *report, const char *name,
                              const grout_bytes *sarif_text, grout_json_pieces *out) {
     grout_json_list *const lists[GROUT_JSON_LISTS] = {&json->findings, &json->silenced,
                                                       &json->kernels};
-    json_t *root = sarif_text == NULL ? json_incref(report)
-                                      : grout_sarif__from_report(report, name, sarif_text);
+    json_t *root = json->is_sarif ? make_log(json, report) : make_root(report, name, sarif_text);
     const bool is_good = grout_json_pieces__init(out, root, lists);
     json_decref(root);
     return is_good;
@@ -459,8 +519,7 @@ bool grout_json__take_pieces(grout_json *json, json_t *report, const char *name,
 
 bool grout_json__print(json_t *report, const char *name, const grout_bytes *sarif_text,
                        grout_text *out) {
-    json_t *root = sarif_text == NULL ? json_incref(report)
-                                      : grout_sarif__from_report(report, name, sarif_text);
+    json_t *root = make_root(report, name, sarif_text);
     const bool is_good = grout_json_text__add(out, root, 0);
     json_decref(root);
     grout_text_add(out, "\n");

@@ -18,8 +18,9 @@ typedef enum grout_json_form {
     GROUT_JSON_TEXT,
     GROUT_JSON_SARIF
 } grout_json_form;
-/* NULL without memory. */
-grout_json *grout_json__new(grout_json_form form);
+/* text: of the file, which is read when the first finding comes; borrowed, as the load is. NULL
+ * without memory. */
+grout_json *grout_json__new(grout_json_form form, const grout_load *load, const grout_bytes *text);
 void grout_json__free(grout_json *json);
 /* Parts of it, for the caller to complete. What take functions are given becomes the report's; NULL
  * makes it fail. */
@@ -53,8 +54,20 @@ bool grout_json__take_pieces(grout_json *json, struct json_t *report, const char
 bool grout_json__print(struct json_t *report, const char *name, const grout_bytes *text,
                        grout_text *out);
 
-/* sarif.c: a report as a SARIF log; NULL without memory. */
-struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
-                                        const grout_bytes *text);
+/* ---- sarif.c ---- */
+
+/* A SARIF log in the making. */
+typedef struct grout_sarif grout_sarif;
+/* name: of the file; borrowed. NULL without memory. */
+grout_sarif *grout_sarif__new(const char *name);
+/* The text of the file, borrowed: before the first result, and where it is another one by now. */
+void grout_sarif__set_text(grout_sarif *sarif, const grout_bytes *text);
+void grout_sarif__free(grout_sarif *sarif);
+/* A finding as a result; NULL without memory. Those that are not silenced come first. */
+struct json_t *grout_sarif__make_result(grout_sarif *sarif, const struct json_t *finding);
+/* A report as a log. results: what its findings and silenced ones are; taken over; NULL: they are
+ * made from them. NULL without memory. */
+struct json_t *grout_sarif__from_report(grout_sarif *sarif, const struct json_t *report,
+                                        struct json_t *results);
 
 #endif

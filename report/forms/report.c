@@ -21,9 +21,10 @@ bool grout_reporter__init(grout_reporter *report, grout_session *session, const 
     const bool has_other_form =
         session->kept != NULL || grout_options__has(&session->options, GROUT_OPTION_HTML);
     if (session->is_json || has_other_form) {
-        report->json = grout_json__new(has_other_form      ? GROUT_JSON_OBJECTS
-                                       : session->is_sarif ? GROUT_JSON_SARIF
-                                                           : GROUT_JSON_TEXT);
+        const grout_json_form form = has_other_form      ? GROUT_JSON_OBJECTS
+                                     : session->is_sarif ? GROUT_JSON_SARIF
+                                                         : GROUT_JSON_TEXT;
+        report->json = grout_json__new(form, load, text);
         return report->json != NULL || grout_diags_add_oom(session->diags);
     }
     return true;

@@ -9,12 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct writer {
+struct grout_sarif {
     grout_line_starts lines; /* of the kernel file, for columns and indents */
+    grout_bytes text;        /* which they are of */
     const char *name;        /* its name in places */
     json_t *rules;           /* one for each code that occurs, in the order of first use */
     bool failed;
-} writer;
+};
+
+typedef grout_sarif writer;
+
+grout_sarif *grout_sarif__new(const char *name) {
+    writer *w = calloc(1, sizeof *w);
+    if (w != NULL) {
+        w->name = name;
+        w->rules = json_array();
+        w->failed = !grout_line_starts__init(&w->lines, NULL, NULL, 0);
+    }
+    return w;
+}
+
+void grout_sarif__set_text(grout_sarif *sarif, const grout_bytes *text) {
+    if (text->data != sarif->text.data || text->size != sarif->text.size) {
+        grout_line_starts__deinit(&sarif->lines);
+        sarif->failed |= !grout_line_starts__init(&sarif->lines, NULL, text->data, text->size);
+        sarif->text = *text;
+    }
+}
+
+void grout_sarif__free(grout_sarif *sarif) {
+    if (sarif != NULL) {
+        json_decref(sarif->rules);
+        grout_line_starts__deinit(&sarif->lines);
+        free(sarif);
+    }
+}
 
 /* ---- values --------------------------------------------------------------------------------- */
 
@@ -255,7 +284,8 @@ static void add_properties(writer *w, json_t *result, const json_t *finding) {
     set(w, result, "properties", properties);
 }
 
-static json_t *make_result(writer *w, const json_t *finding) {
+json_t *grout_sarif__make_result(grout_sarif *sarif, const json_t *finding) {
+    writer *w = sarif;
     bool is_silenced = json_object_get(finding, "code") == NULL;
     const char *code = get_text(finding, is_silenced ? "silenced_code" : "code");
     const json_t *primary = json_object_get(finding, "primary");
@@ -293,7 +323,7 @@ static void add_results(writer *w, json_t *results, const json_t *findings) {
     size_t i;
     const json_t *finding;
     json_array_foreach(findings, i, finding) {
-        append(w, results, make_result(w, finding));
+        append(w, results, grout_sarif__make_result(w, finding));
     }
 }
 
@@ -323,10 +353,16 @@ static json_t *make_invocation(writer *w, const json_t *report) {
     return invocation;
 }
 
-static json_t *make_run(writer *w, const json_t *report) {
-    json_t *run = json_object(), *results = json_array(), *driver = json_object();
+static json_t *make_results(writer *w, const json_t *report) {
+    json_t *results = json_array();
     add_results(w, results, json_object_get(report, "findings"));
     add_results(w, results, json_object_get(report, "silenced"));
+    return results;
+}
+
+static json_t *make_run(writer *w, const json_t *report, json_t *results) {
+    json_t *run = json_object(), *driver = json_object();
+    results = results == NULL ? make_results(w, report) : results;
     set(w, driver, "name", json_string("grout"));
     set(w, driver, "semanticVersion", json_string(get_text(report, "grout")));
     set(w, driver, "rules", json_incref(w->rules));
@@ -346,17 +382,13 @@ static json_t *make_run(writer *w, const json_t *report) {
     return run;
 }
 
-json_t *grout_sarif__from_report(const json_t *report, const char *name, const grout_bytes *text) {
-    writer w = {.name = name, .rules = json_array()};
+json_t *grout_sarif__from_report(grout_sarif *sarif, const json_t *report, json_t *results) {
     json_t *log = json_object(), *runs = json_array();
-    w.failed = !grout_line_starts__init(&w.lines, NULL, text->data, text->size);
-    set(&w, log, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
-    set(&w, log, "version", json_string("2.1.0"));
-    append(&w, runs, make_run(&w, report));
-    set(&w, log, "runs", runs);
-    json_decref(w.rules);
-    grout_line_starts__deinit(&w.lines);
-    if (w.failed) {
+    set(sarif, log, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
+    set(sarif, log, "version", json_string("2.1.0"));
+    append(sarif, runs, make_run(sarif, report, results));
+    set(sarif, log, "runs", runs);
+    if (sarif->failed) {
         json_decref(log);
         return NULL;
     }

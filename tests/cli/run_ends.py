@@ -181,6 +181,17 @@ def test_memory(folder):
     end(["check", overlap, "--max-memory", f"{6 * size}M"], 0, "@k: clean")
 
 
+def test_reports(folder):
+    """A report holds its findings as text: a log of SARIF takes no more than JSON, but for what a tree of one takes."""
+    text = "".join(f"kernel @k{i}(%y: inout gmem i32[4]) grid(g = 2)\n{{\n  store %y[0], (axis_index g)\n}}\n"
+                   for i in range(3000))
+    kernel = write(f"{folder}/k.grout", text)
+    words = ["check", "--no-explore", "--format"]
+    taken = {form: get_memory([*words, form, kernel]) for form in ("json", "sarif")}
+    assert all(code == 1 for _, code in taken.values()), taken
+    assert taken["sarif"][0] < 1.5 * taken["json"][0], taken
+
+
 # The first kernel goes on for ever, with a small N it does not.
 ENDLESS = ("const N = 2000000000\nkernel @a(%y: inout gmem i32[1])\n{\n  for %i in 0..N {\n    store %y[0], %i\n  "
            "}\n}\nkernel @b(%y: inout gmem i32[1])\n{\n  store %y[0], N\n}\nkernel @c(%y: inout gmem i32[1])\n{\n  "
