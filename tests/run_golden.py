@@ -16,8 +16,8 @@ A golden file holds command, kernel and expected output together:
     // ---- stderr ----
     // what it prints to stderr; without stderr output the marker is absent too
 
-In verify/ a diagnostic of one place is written short: its line says from which column to which the carets go, and
-neither the excerpt nor the empty line after it is there. The excerpt is made again from the kernel, and compared:
+In parse/ and verify/ a diagnostic of one place is written short: its line says from which column to which carets are,
+and neither the excerpt nor the empty line after it is there. They are made again from the kernel, and compared:
 
     // verify/x.grout:8:11-12: error: ...     is     // verify/x.grout:8:11: error: ...
     //   help: ...                                   //     8 |   the line of the kernel
@@ -46,7 +46,7 @@ from limit import SECONDS
 
 OUTPUT_MARK = "// ---- output ----\n"
 STDERR_MARK = "// ---- stderr ----\n"
-SHORT = ("verify",)  # stages whose excerpts are left out
+SHORT = ("parse", "verify")  # stages whose excerpts are left out
 PLACE = re.compile(r"// (\S+?):(\d+):(\d+)(: .*)\n")
 SHORT_PLACE = re.compile(r"// (\S+?):(\d+):(\d+)-(\d+)(: .*)\n")
 CARETS = re.compile(r"// +\| ( *)(\^~*)\n")
