@@ -52,6 +52,17 @@ $(awk '/^\/\/ same: / { sub("^// same: ", ""); own = own " " $0 }
 EOF
 }
 
+# same_runs FILE: the same with the options of each '// run: OPTION...' of the file.
+same_runs() {
+    runs=$(sed -n 's|^// run: ||p' "$1")
+    while read -r run; do
+        # shellcheck disable=SC2086 # options, to be split
+        same "$1" $run
+    done <<EOF
+$runs
+EOF
+}
+
 # products TYPES FILE ARGUMENT...: the kernels of a and b whose names begin as TYPES, a pattern, says,
 # by the bits of the tensor core. Inputs are the arguments', not those of comments.
 products() {
@@ -136,9 +147,11 @@ for name in products sparse mma; do
 done
 
 # What the shipped kernels do not use: every operation, cast, layout and reduction.
-for name in arithmetic half math registers matrices reductions rows; do
+for name in arithmetic half math registers rows; do
     same "tests/differential/$name.grout"
 done
+same_runs tests/differential/matrices.grout
+same_runs tests/differential/reductions.grout
 same tests/tilings/inferred.grout
 for seed in 1 2; do
     expect 0 '' run tests/differential/arithmetic.grout --kernel @f32 --device cuda --compare cpu \
