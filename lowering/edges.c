@@ -36,7 +36,9 @@ enum {
     FACT_GRID = 2,    /* the same, whether it has met or not */
     FACTS = FACT_CLUSTER | FACT_GRID,
     FACT_SEEN = 16, /* of an engine's write: within a CTA relaxed edges carry it, too */
-    FACTS_OF_CLUSTER = FACT_CLUSTER | FACT_SEEN,
+    FACT_MADE = 32, /* an mbarrier was made or ended: relaxed edges carry it, too */
+    FACTS_IN_TIME = FACT_SEEN | FACT_MADE,
+    FACTS_OF_CLUSTER = FACT_CLUSTER | FACTS_IN_TIME,
     STARTED_COPY = 4,  /* cp.async or st.async: written at some later time */
     STARTED_STORE = 8, /* a TMA store to GMEM */
     OBJECT_KINDS = GROUT_SYNC_OBJECT_GRIDS + 1
@@ -48,8 +50,10 @@ typedef struct edge_walk {
     /* By object, for barriers; after them by kind of object, for the rest: the facts that its
      * releases have carried. */
     uint8_t *carried;
-    bool has_grown;       /* carried, in this round */
-    const grout_op *only; /* the one operation that makes facts; NULL: all do */
+    bool has_grown;        /* carried, in this round */
+    bool is_alone;         /* clusters are of one CTA */
+    grout_op_id last_init; /* after which all meet; 0: none */
+    const grout_op *only;  /* the one operation that makes facts; NULL: all do */
     grout_diags *diags;
 } edge_walk;
 
@@ -76,7 +80,7 @@ static uint32_t find_key(const grout_module *module, const grout_op *op, uint8_t
 static void release(grout_actor_walk *walk, uint32_t key, grout_actor_facts facts) {
     edge_walk *edges = walk->payload;
     const uint8_t more =
-        (uint8_t)(facts & (FACTS | FACT_SEEN) & ~(grout_actor_facts)edges->carried[key]);
+        (uint8_t)(facts & (FACTS | FACTS_IN_TIME) & ~(grout_actor_facts)edges->carried[key]);
     edges->carried[key] |= more;
     edges->has_grown |= more != 0;
 }
@@ -96,7 +100,7 @@ static void note_effect(grout_actor_walk *walk, const grout_op *op, const grout_
     const edge_walk *edges = walk->payload;
     grout_view view;
     if (effect->space == GROUT_EFFECT_SPACE_BARRIER) {
-        *facts |= effect->access == GROUT_ACCESS_WRITE ? FACTS : 0;
+        *facts |= effect->access == GROUT_ACCESS_WRITE ? FACTS | FACT_MADE : 0;
         return;
     }
     if (effect->operand >= op->operand_count ||
@@ -144,6 +148,13 @@ static void note_ends(const grout_actor_walk *walk, const grout_op *op, const gr
     }
 }
 
+/* Where there is one CTA, its threads know all when they have met. */
+static bool is_meeting_of_cta(const grout_actor_walk *walk, const grout_sync_info *sync) {
+    const edge_walk *edges = walk->payload;
+    return edges->is_alone && sync->object == GROUT_SYNC_OBJECT_CTA &&
+           sync->mode == GROUT_SYNC_MODE_MEETS;
+}
+
 static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sync_info *sync,
                       grout_actor_facts *facts) {
     const uint8_t side = is_relaxed(walk->module, op) ? GROUT_SYNC_SIDE_NONE : sync->side;
@@ -152,18 +163,23 @@ static void note_sync(grout_actor_walk *walk, const grout_op *op, const grout_sy
     const uint32_t key = find_key(walk->module, op, sync->object);
     const edge_walk *edges = walk->payload;
     note_ends(walk, op, sync, facts);
+    if (is_meeting_of_cta(walk, sync)) {
+        *facts &= ~(grout_actor_facts)FACT_MADE;
+        return;
+    }
     if (is_meeting_of_cluster) {
+        release(walk, key, side == GROUT_SYNC_SIDE_NONE ? *facts & FACT_MADE : 0);
         *facts &= side == GROUT_SYNC_SIDE_BOTH ? ~(grout_actor_facts)FACTS_OF_CLUSTER
                                                : ~(grout_actor_facts)0;
         return;
     }
     if ((sync->side & GROUT_SYNC_SIDE_RELEASE) != 0) {
-        release(walk, key, side == GROUT_SYNC_SIDE_NONE ? *facts & FACT_SEEN : *facts);
+        release(walk, key, side == GROUT_SYNC_SIDE_NONE ? *facts & FACTS_IN_TIME : *facts);
     }
     if ((side & GROUT_SYNC_SIDE_ACQUIRE) != 0) {
         acquire(walk, key, sync->reach == GROUT_SYNC_REACH_GRID, facts);
     } else if ((sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0) {
-        *facts |= edges->carried[key] & FACT_SEEN;
+        *facts |= edges->carried[key] & FACTS_IN_TIME;
     }
 }
 
@@ -190,6 +206,9 @@ static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *fac
     for (uint32_t i = 0; i < count && (edges->only == NULL || edges->only == op); i++) {
         note_effect(walk, op, &effects[i], facts);
     }
+    if (id == edges->last_init) {
+        *facts &= ~(grout_actor_facts)FACT_MADE;
+    }
     if (sync != NULL) {
         note_sync(walk, op, sync, facts);
     } else {
@@ -207,11 +226,27 @@ static void end(grout_actor_walk *walk, grout_actor_facts *facts) {
     release(walk, grout_module_get_object_count(walk->module) + GROUT_SYNC_OBJECT_PARTS, *facts);
 }
 
+/* The last mbarrier_init of the kernel's own block; 0: there is none. */
+static grout_op_id find_last_init(const grout_module *module, grout_kernel_id kernel) {
+    const grout_block_id body = grout_module_get_kernel(module, kernel)->body;
+    grout_op_id last = 0;
+    for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(module, at);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        const bool is_init = sync != NULL && sync->object == GROUT_SYNC_OBJECT_MBARRIER &&
+                             sync->mode == GROUT_SYNC_MODE_MAKES;
+        last = is_init ? at : last;
+        at = op->next;
+    }
+    return last;
+}
+
 static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id kernel,
                  grout_diags *diags) {
     const uint32_t objects = grout_module_get_object_count(module);
     const grout_allocator *allocator = grout_module_get_allocator(module);
     *edges = (edge_walk){.diags = diags,
+                         .last_init = find_last_init(module, kernel),
                          .matters = grout__new(allocator, objects, 1),
                          .tells = grout__new(allocator, objects, 1),
                          .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
@@ -244,11 +279,12 @@ static bool walk_all(edge_walk *edges, const grout_module *module, grout_kernel_
     return is_done;
 }
 
-/* Whether an operation acquires for more than its own CTA: what was released for the cluster
- * reaches nobody else. */
-static bool acquires_for_cluster(const grout_module *module, const grout_op *op) {
+/* Whether an operation acquires for more than its own CTA what a barrier has carried: what was
+ * released for the cluster reaches nobody else. */
+static bool acquires_for_cluster(const grout_module *module, const grout_op *op, uint8_t carried) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0 && !is_relaxed(module, op) &&
+    return sync != NULL && (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0 &&
+           ((carried & FACT_MADE) != 0 || !is_relaxed(module, op)) &&
            grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) != GROUT_CHOICE_SCOPE_CTA;
 }
 
@@ -260,7 +296,7 @@ static void note_acquired(const grout_module *module, grout_kernel_id kernel,
         const grout_object_id barrier = grout_edges__find_barrier(module, op);
         if (barrier != 0 && (carried[barrier] & FACTS_OF_CLUSTER) != 0 &&
             grout_module_get_block(module, op->parent)->kernel == kernel &&
-            acquires_for_cluster(module, op)) {
+            acquires_for_cluster(module, op, carried[barrier])) {
             is_narrow[barrier] = 0;
         }
     }
@@ -275,6 +311,40 @@ bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel
     }
     if (is_done) {
         note_acquired(module, kernel, edges.carried, is_narrow);
+    }
+    deinit(&edges);
+    return is_done;
+}
+
+static bool has_relaxed(const grout_module *module, grout_kernel_id kernel) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (is_relaxed(module, op) &&
+            grout_module_get_block(module, op->parent)->kernel == kernel) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_edges__find_telling(const grout_module *module, grout_kernel_id kernel, uint8_t *tells,
+                               grout_diags *diags) {
+    const uint32_t objects = grout_module_get_object_count(module);
+    edge_walk edges;
+    memset(tells, 0, objects);
+    if (!has_relaxed(module, kernel)) {
+        return true;
+    }
+    bool is_done = init(&edges, module, kernel, diags);
+    edges.is_alone = grout_kernel_get_cluster_size(module, kernel) == 1;
+    is_done = is_done && walk_all(&edges, module, kernel);
+    for (uint32_t object = 1; is_done && object < objects; object++) {
+        tells[object] = (edges.carried[object] & FACT_MADE) != 0;
+    }
+    if (is_done) {
+        const uint8_t others = edges.carried[objects + GROUT_SYNC_OBJECT_SEMAPHORE] |
+                               edges.carried[objects + GROUT_SYNC_OBJECT_CLUSTER];
+        tells[0] = (others & FACT_MADE) != 0;
     }
     deinit(&edges);
     return is_done;

@@ -22,6 +22,19 @@ bool grout_edges__find_narrow(const grout_module *module, grout_kernel_id kernel
                               uint8_t *is_narrow, grout_diags *diags);
 
 /*
+ * Which barriers may tell of mbarriers that are made or ended, by a relaxed operation too: that is
+ * a fact in time (docs/memory_model.md). In PTX it takes a release and an acquire, so the relaxed
+ * operations on such a barrier are as those without a word. tells has an entry for each object of
+ * the module: 1 or 0; that of object 0 is for semaphores and the barrier of the cluster.
+ *
+ * What is made right before all threads of the cluster meet, as they do after the last
+ * mbarrier_init of the kernel's own block, is known to all. False without memory, or if diags does
+ * not go on.
+ */
+bool grout_edges__find_telling(const grout_module *module, grout_kernel_id kernel, uint8_t *tells,
+                               grout_diags *diags);
+
+/*
  * Why a barrier is not narrow: the first operation of the text that alone would make it carry
  * something for another CTA, such as a store that a peer may look at. 0 if there is none,
  * without memory, or if diags does not go on.

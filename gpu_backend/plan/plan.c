@@ -404,22 +404,25 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     return true;
 }
 
-/* Which barriers of a cluster need no order of the cluster. What tensor memory needs between two
- * CTAs is no such order: the fences of tcgen05 beside a relaxed arrival give it (PTX ISA 9.1,
- * 'tcgen05', 'Canonical Synchronization Patterns'). */
+/* Which barriers of a cluster need no order of the cluster, and which tell of mbarriers. What
+ * tensor memory needs between two CTAs is no such order: the fences of tcgen05 beside a relaxed
+ * arrival give it (PTX ISA 9.1, 'tcgen05', 'Canonical Synchronization Patterns'). */
 static bool plan_edges(grout_gpu_planning *walk, grout_kernel_id kernel) {
     grout_gpu_plan *plan = walk->plan;
-    if (plan->cluster_size == 1) {
-        return true;
-    }
-    uint8_t *is_narrow = grout__new(grout_module_get_allocator(walk->module),
-                                    grout_module_get_object_count(walk->module), 1);
-    const bool is_done =
-        is_narrow != NULL && grout_edges__find_narrow(walk->module, kernel, is_narrow, walk->diags);
+    const grout_allocator *allocator = grout_module_get_allocator(walk->module);
+    const uint32_t count = grout_module_get_object_count(walk->module);
+    uint8_t *is_narrow = grout__new(allocator, count, 1), *tells = grout__new(allocator, count, 1);
+    const bool is_done = is_narrow != NULL && tells != NULL &&
+                         (plan->cluster_size == 1 ||
+                          grout_edges__find_narrow(walk->module, kernel, is_narrow, walk->diags)) &&
+                         grout_edges__find_telling(walk->module, kernel, tells, walk->diags);
     for (uint32_t k = 0; is_done && k < plan->barrier_count; k++) {
         plan->barriers[k].is_narrow = is_narrow[plan->barriers[k].object];
+        plan->barriers[k].tells_of_mbarriers = tells[plan->barriers[k].object];
     }
+    plan->tells_of_mbarriers = is_done && tells[0];
     grout__free(is_narrow);
+    grout__free(tells);
     return is_done || grout_diags_add_oom(walk->diags);
 }
 

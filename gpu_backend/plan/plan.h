@@ -90,6 +90,9 @@ typedef struct grout_gpu_barrier {
     /* Nothing has to travel between CTAs through it (lowering/edges.h): its operations are emitted
      * for the CTA alone, whatever scope is meant. */
     bool is_narrow;
+    /* It may tell of mbarriers that are made or ended (lowering/edges.h): order(relaxed) on it is
+     * as if it were not there. */
+    bool tells_of_mbarriers;
     int64_t smem_offset;
     uint32_t
         owner; /* index of the first barrier of the plan at the same bytes; itself for that one */
@@ -121,9 +124,10 @@ typedef struct grout_gpu_plan {
     bool has_pair_scopes; /* a scope makes arrays in the tensor memory of both CTAs of a pair */
     uint32_t tensor_columns, tensor_group;
     int64_t tensor_offset;
-    int64_t grid_size;     /* CTAs */
-    uint32_t cluster_size; /* CTAs of a cluster; the grid is a multiple */
-    bool has_exit_sync;    /* the CTAs of a cluster meet at the end */
+    int64_t grid_size;       /* CTAs */
+    uint32_t cluster_size;   /* CTAs of a cluster; the grid is a multiple */
+    bool has_exit_sync;      /* the CTAs of a cluster meet at the end */
+    bool tells_of_mbarriers; /* of semaphores and the barrier of the cluster, as of barriers */
     /* The first op that may wait for another cluster: with fewer CTAs resident than the grid has,
      * it may wait for one that cannot start. 0: there is none. */
     grout_op_id waits_for_clusters;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include "edges.h"
 #include "invariant.h"
 
 #include <inttypes.h>
@@ -118,6 +119,10 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
     return NULL;
 }
 
+static bool says_relaxed(const grout_emitter *e, const grout_op *op) {
+    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+}
+
 /* The scope that a barrier's operation has, written or not: what mbarriers know of. */
 static bool is_for_cluster(const grout_emitter *e, const grout_op *op,
                            const grout_gpu_barrier *entry) {
@@ -154,7 +159,9 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
         [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
     GROUT_ASSERT(attr == GROUT_ATTR_ORDER || attr == GROUT_ATTR_SCOPE);
     const char *name = names[grout_op_get_choice(e->module, op, attr)];
-    return name == NULL ? fallback : name;
+    const bool is_dropped =
+        attr == GROUT_ATTR_ORDER && says_relaxed(e, op) && !grout_emit__is_relaxed(e, op);
+    return name == NULL || is_dropped ? fallback : name;
 }
 
 /* The narrowest first, as the device header numbers them. */
@@ -182,7 +189,11 @@ const char *grout_emit__get_scope_name(int64_t scope) {
 }
 
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
-    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+    const uint32_t number =
+        grout_gpu__plan_find_barrier(e->plan, grout_edges__find_barrier(e->module, op));
+    const bool tells = number == UINT32_MAX ? e->plan->tells_of_mbarriers
+                                            : e->plan->barriers[number].tells_of_mbarriers;
+    return says_relaxed(e, op) && !tells;
 }
 
 bool grout_emit__is_without_order(const grout_emitter *e, const grout_op *op) {
@@ -218,7 +229,7 @@ void grout_emit__wait_order(grout_emitter *e, const grout_op *op, const grout_gp
 
 void grout_emit__copies_order(grout_emitter *e, const grout_op *op,
                               const grout_gpu_barrier *entry) {
-    add_order(e, FIELD(MBARRIER_ARRIVE_ORDER, !grout_emit__is_relaxed(e, op)), "GROUT_RELEASE",
+    add_order(e, FIELD(MBARRIER_ARRIVE_ORDER, !says_relaxed(e, op)), "GROUT_RELEASE",
               reaches_peers(e, op, entry));
 }
 

@@ -56,7 +56,8 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
 uint32_t grout_emit__get_scope(const grout_emitter *e, const grout_op *op, const char *fallback,
                                const char *narrowest);
 const char *grout_emit__get_scope_name(int64_t scope);
-/* Whether the op says order(relaxed). */
+/* Whether the op says order(relaxed), and has not to tell of mbarriers (edges.h), where that counts
+ * for nothing. */
 bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
 /* Whether it says that in a kernel without engines, where PTX's relaxed operation will do. Else it
  * still has to tell that engines are done (docs/memory_model.md), which PTX's does not ('Release
