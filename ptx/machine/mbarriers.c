@@ -110,7 +110,7 @@ static ptx_outcome run_init(ptx_context *context) {
             *tag = 1;
         }
         write_word(context, &bytes, word);
-        if (!grout_ptx__observe_init(context, lane, &bytes)) {
+        if (!grout_ptx__observe_init(context, lane, &bytes, true)) {
             return PTX_FAILED;
         }
     }
@@ -144,7 +144,7 @@ static ptx_outcome run_inval(ptx_context *context) {
         if (tag != NULL) {
             *tag = 0;
         }
-        if (!grout_ptx__observe_init(context, lane, &bytes)) {
+        if (!grout_ptx__observe_init(context, lane, &bytes, false)) {
             return PTX_FAILED;
         }
     }

@@ -91,8 +91,9 @@ bool grout_ptx__observe_product(const ptx_context *context, const ptx_plane *ite
 
 /* ---- mbarriers ---- */
 
-/* init and inval. */
-bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes);
+/* init, else inval. */
+bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             bool is_init);
 /* A lane arrives, and may end the phase; the words before and after. */
 bool grout_ptx__observe_arrival(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
                                 uint64_t before, uint64_t after);

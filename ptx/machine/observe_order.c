@@ -18,11 +18,12 @@ static bool is_observed(const ptx_machine *machine, const ptx_bytes *bytes) {
     return machine->order != NULL && bytes->cells != NULL && bytes->owner != NULL;
 }
 
-bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes) {
+bool grout_ptx__observe_init(const ptx_context *context, uint32_t lane, const ptx_bytes *bytes,
+                             bool is_init) {
     ptx_machine *machine = context->machine;
     const ptx_touch how = {.inst = context->step->inst,
                            .is_write = true,
-                           .is_init = true,
+                           .is_init = is_init,
                            .span = grout_ptx__get_span(bytes, GROUT_PTX_MBARRIER_SIZE)};
     return !is_observed(machine, bytes) ||
            (grout_ptx__touch_by_lanes(context, 1u << lane, bytes, how) &&

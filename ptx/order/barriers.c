@@ -71,7 +71,7 @@ bool grout_ptx__arrive_at_barrier(ptx_order *order, const ptx_actor *actor, uint
     bool is_done = grout_ptx__capture(order, actor, &head.view) &&
                    (cta == actor->cta ||
                     grout_ptx__note_time(
-                        &order->means, &head.view.clocks[PTX_KNOWN_INITS],
+                        &order->means, &head.view.clocks[PTX_KNOWN_BEGUN],
                         grout_ptx__get_agent(order, PTX_AGENT_ARRIVALS, actor->cta, actor->warp),
                         actor->lanes, now)) &&
                    grout_ptx__add_head(&order->means, &phases->open, &head);

@@ -23,6 +23,7 @@ void grout_ptx__free_fenced(ptx_fenced *fenced) {
     for (uint32_t i = 0; i < PTX_SCOPE_COUNT; i++) {
         grout_ptx__drop_view(&fenced->before[i]);
     }
+    grout_ptx__drop_view(&fenced->inits);
     grout_ptx__drop_heads(&fenced->seen);
     drop_local(fenced->seen_at.items, fenced->seen_at.count);
     drop_local(fenced->released_at.items, fenced->released_at.count);
@@ -41,16 +42,19 @@ ptx_handed grout_ptx__get_released(ptx_sem sem) {
 
 bool grout_ptx__add_fenced(const ptx_order *order, const ptx_lane *lane, uint32_t cta,
                            ptx_scope carrier, ptx_heads *heads) {
+    const ptx_fenced *fenced = lane->fenced;
+    ptx_head head = {.carrier = carrier, .handed = PTX_HANDED_ALL, .cta = cta};
     bool is_done = true;
-    for (uint32_t i = 0; lane->fenced != NULL && i < PTX_SCOPE_COUNT; i++) {
-        if (lane->fenced->is_fenced[i]) {
-            const ptx_head head = {.scope = (ptx_scope)i,
-                                   .carrier = carrier,
-                                   .handed = PTX_HANDED_ALL,
-                                   .cta = cta,
-                                   .view = lane->fenced->before[i]};
-            is_done = is_done && grout_ptx__add_head(&order->means, heads, &head);
-        }
+    for (uint32_t i = 0; fenced != NULL && i < PTX_SCOPE_COUNT; i++) {
+        head.scope = (ptx_scope)i;
+        head.view = fenced->before[i];
+        is_done =
+            is_done && (!fenced->is_fenced[i] || grout_ptx__add_head(&order->means, heads, &head));
+    }
+    if (fenced != NULL && fenced->has_inits) {
+        head.scope = PTX_SCOPE_CLUSTER;
+        head.view = fenced->inits;
+        is_done = is_done && grout_ptx__add_head(&order->means, heads, &head);
     }
     return is_done;
 }
@@ -87,8 +91,7 @@ bool grout_ptx__fence(ptx_order *order, const ptx_actor *actor, ptx_ordering ord
 
 static bool publish(ptx_clock **clock, const ptx_view *known, uint64_t factor, uint64_t term) {
     return grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_THREADS], factor, term) &&
-           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_ENGINES], factor, term) &&
-           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_INITS], factor, term);
+           grout_ptx__join_renamed(clock, known->clocks[PTX_KNOWN_ENGINES], factor, term);
 }
 
 bool grout_ptx__publish(ptx_order *order, const ptx_actor *actor, bool is_shared, bool is_global,
@@ -155,13 +158,23 @@ uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map) {
     return (uint32_t)order->maps.count;
 }
 
-/* The lanes' own inits are handed over by any arrival from here on. */
+/* PTX ISA 9.1, 'fence': it is a release fence, whose effect is on the prior inits of its thread
+ * alone. Its thread's strong writes hand them over, and who takes them has to acquire. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor) {
     ptx_lanes *warp = grout_ptx__get_lanes(order, actor);
     const uint32_t time = grout_ptx__tick(order, &warp->now);
-    return grout_ptx__learn(order, actor, PTX_KNOWN_INITS,
-                            grout_ptx__get_agent(order, PTX_AGENT_INITS, actor->cta, actor->warp),
-                            0, time);
+    const uint64_t agent = grout_ptx__get_agent(order, PTX_AGENT_INITS, actor->cta, actor->warp);
+    bool is_done = true;
+    FOR_LANES(lane, actor->lanes) {
+        ptx_fenced *fenced = grout_ptx__get_fenced(order, &warp->lanes[lane]);
+        is_done = is_done && fenced != NULL &&
+                  grout_ptx__note_time(&order->means, &fenced->inits.clocks[PTX_KNOWN_THREADS],
+                                       agent, 1u << lane, time);
+        if (is_done) {
+            fenced->has_inits = true;
+        }
+    }
+    return is_done;
 }
 
 bool grout_ptx__seal_view(ptx_view *view) {

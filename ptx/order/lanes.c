@@ -28,7 +28,7 @@ static bool tell_begun(ptx_order *order, uint32_t cta) {
     }
     for (uint32_t i = 0; i < order->warp_count; i++) {
         FOR_LANES(lane, UINT32_MAX) {
-            it->warps[i].lanes[lane].view.clocks[PTX_KNOWN_INITS] = grout_ptx__share_clock(begun);
+            it->warps[i].lanes[lane].view.clocks[PTX_KNOWN_BEGUN] = grout_ptx__share_clock(begun);
         }
     }
     grout_ptx__drop_clock(begun);
@@ -317,7 +317,7 @@ bool grout_ptx__leave_cluster(ptx_order *order, const ptx_actor *actor) {
 /* ---- CTAs of a cluster ---- */
 
 static bool is_begun(const ptx_view *view, uint32_t cta) {
-    return grout_ptx__knows(view->clocks[PTX_KNOWN_INITS], ptx_agent(PTX_AGENT_BEGUN, cta), 0, 1);
+    return grout_ptx__knows(view->clocks[PTX_KNOWN_BEGUN], ptx_agent(PTX_AGENT_BEGUN, cta), 0, 1);
 }
 
 bool grout_ptx__knows_begun(ptx_order *order, const ptx_actor *actor, uint32_t cta) {

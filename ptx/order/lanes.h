@@ -15,6 +15,8 @@ typedef struct ptx_local_heads {
 typedef struct ptx_fenced {
     ptx_view before[PTX_SCOPE_COUNT]; /* a fence of each scope; a strong write hands it over */
     bool is_fenced[PTX_SCOPE_COUNT];
+    ptx_view inits; /* the lane's own that fence.mbarrier_init has passed; handed over likewise */
+    bool has_inits;
     ptx_heads seen;                           /* by strong reads; a fence takes them */
     GROUT_ARRAY(ptx_local_heads) seen_at;     /* the same; an acquire of that location does */
     GROUT_ARRAY(ptx_local_heads) released_at; /* strong writes of that location hand it over */

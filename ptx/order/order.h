@@ -60,7 +60,7 @@ typedef struct ptx_touch {
     uint32_t inst;
     ptx_ordering ordering;
     bool is_map;                        /* it reads a tensor map */
-    bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init and inval */
+    bool is_write, is_barrier, is_init; /* of an mbarrier; is_init: its init */
     bool is_cached;                     /* ld.global.nc */
     const uint8_t *same;                /* ptx_same of each byte; NULL: each is PTX_SAME_NOT */
     bool is_operand;                    /* of a product of tcgen05: no part of its sums */
@@ -119,7 +119,7 @@ bool grout_ptx__acquire_map(ptx_order *order, const ptx_actor *actor, const ptx_
 /* The number of a tensor map, from 1, by where it is; 0 without memory, and if there are too many.
  */
 uint32_t grout_ptx__number_map(ptx_order *order, const ptx_cell *map);
-/* fence.mbarrier_init. */
+/* fence.mbarrier_init: a release fence for the cluster of the lanes' own inits. */
 bool grout_ptx__fence_inits(ptx_order *order, const ptx_actor *actor);
 /* tcgen05.fence::before_thread_sync and after_thread_sync. */
 bool grout_ptx__seal(ptx_order *order, const ptx_actor *actor);

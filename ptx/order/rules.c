@@ -44,10 +44,7 @@ bool grout_ptx__is_before(const ptx_check *check, const ptx_record *record, uint
         return is_before_in_tensor(check, record, lane);
     }
     return is_own(check, record, lane) || knows(check->view, PTX_KNOWN_THREADS, record, lane) ||
-           is_by_engine_before(check, record, lane) ||
-           (ptx_agent_get_kind(record->agent) == PTX_AGENT_INITS &&
-            knows(check->view, PTX_KNOWN_INITS, record, lane)) ||
-           has_observed(check, record);
+           is_by_engine_before(check, record, lane) || has_observed(check, record);
 }
 
 /* Whether a lane of an agent, up to a time, is among what a fence of the proxies has passed. */

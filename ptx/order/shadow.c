@@ -505,7 +505,7 @@ static bool is_over(const ptx_check *check, const ptx_record *record, uint32_t l
     arrival.agent += PTX_AGENT_ARRIVALS - PTX_AGENT_THREADS;
     return grout_ptx__is_before(check, record, lane) ||
            (record->is_barrier && ptx_agent_get_kind(record->agent) == PTX_AGENT_THREADS &&
-            grout_ptx__knows(check->view->clocks[PTX_KNOWN_INITS], arrival.agent, lane,
+            grout_ptx__knows(check->view->clocks[PTX_KNOWN_BEGUN], arrival.agent, lane,
                              arrival.time));
 }
 

@@ -25,7 +25,7 @@ bool grout_ptx__join_view(ptx_view *view, const ptx_view *other) {
 }
 
 bool grout_ptx__join_handed(ptx_view *view, const ptx_view *other, ptx_handed handed) {
-    static const ptx_known fenced[] = {PTX_KNOWN_INITS, PTX_KNOWN_SEALED, PTX_KNOWN_ENGINES,
+    static const ptx_known fenced[] = {PTX_KNOWN_BEGUN, PTX_KNOWN_SEALED, PTX_KNOWN_ENGINES,
                                        PTX_KNOWN_VISIBLE};
     const uint32_t count = 2 + (uint32_t)handed - PTX_HANDED_FENCED;
     bool is_done = true;

@@ -19,8 +19,8 @@ typedef enum ptx_known {
     PTX_KNOWN_THREADS, /* accesses of threads */
     PTX_KNOWN_ENGINES, /* what engines are done with */
     PTX_KNOWN_VISIBLE, /* of that, what a morally strong way leads from, so that it can be seen */
-    PTX_KNOWN_INITS,   /* inits of mbarriers, what fence.mbarrier_init has passed; which CTAs have
-                          begun, and arrivals that have ended a phase */
+    PTX_KNOWN_BEGUN,   /* which CTAs have begun, and arrivals that have ended a phase: any way tells
+                          of it */
     PTX_KNOWN_SHARED,  /* in shared memory, what fence.proxy.async has passed; agents renamed */
     PTX_KNOWN_GLOBAL,  /* the same in global memory; agents as they are */
     PTX_KNOWN_SEALED,  /* of the tensor core, what tcgen05.fence::before_thread_sync has passed */
@@ -54,7 +54,7 @@ bool grout_ptx__join_view(ptx_view *view, const ptx_view *other);
 /* How much of a view is handed over; each has those before it. What the tensor core has written
  * goes with each, see grout_ptx__join_seen. */
 typedef enum ptx_handed {
-    PTX_HANDED_FENCED,  /* inits of mbarriers, and what the fences of tcgen05 have sealed */
+    PTX_HANDED_FENCED,  /* what has begun, and what the fences of tcgen05 have sealed */
     PTX_HANDED_ENGINES, /* what engines are done with */
     PTX_HANDED_VISIBLE, /* what they have written */
     PTX_HANDED_ALL

@@ -1,14 +1,15 @@
 """Draws programs in PTX of two CTAs of a cluster that use the shared memory of each other, and asks whether the machine
-tells what it has to of CTAs that begin and end, of ld.global.nc, and of writes of equal values.
+tells what it has to of CTAs that begin and end, of mbarriers that are made, of ld.global.nc, and of writes of equal
+values.
 
 usage: clusters.py --runner PATH [--show] FIRST COUNT
 
 A program is parts with meetings between. In each part threads load and store words of either CTA's shared memory, and
 of an array, some by ld.global.nc; in some, a thread arrives at the mbarrier of the other CTA. A meeting is bar.sync,
-barrier.cluster with a release or relaxed, a flag that one thread
-raises for another one, or nothing. The oracle knows no clocks: of each access it has the set of those before it, and
-the CTAs that its thread knows to have begun. Each run has to find one of the races that these leave, or only equal
-writes, or nothing.
+barrier.cluster with a release or relaxed, a flag that one thread raises for another one, or nothing. The oracle knows
+no clocks: of each access it has the set of those before it, the CTAs that its thread knows to have begun, and the
+mbarriers that it knows to be made. Each run has to find one of the races that these leave, or only equal writes, or
+nothing.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,14 +25,16 @@ SEEDS = 6
 BATCH = 100
 BLOCK = 64
 THREADS = ((0, 0), (0, 32), (1, 0), (1, 32))  # CTA, number in the block
+MAKERS = (0, 2)  # of the mbarriers
 FLAGS = 64  # the first word of the array that is a flag
 WORDS = 40  # of shared memory
 NO_MBARRIER = "no mbarrier is at this address"
+FLAG_ORDERS = (("release", "acquire"),) * 3 + (("relaxed", "acquire"), ("release", "relaxed"), ("relaxed", "relaxed"))
 
 # kind: ld, st (of shared memory of the CTA), arrive (at its mbarrier), gld, gst, nc (of the array). An access is named
 # by its mark.
 Access = collections.namedtuple("Access", "name thread kind cta word value")
-# after a part: ("",), ("bar",), ("cluster", "release" or "relaxed"), ("flag", from, to, "release" or "relaxed").
+# after a part: ("",), ("bar",), ("cluster", "release" or "relaxed"), ("flag", from, to, order of store, order of load).
 Program = collections.namedtuple("Program", "parts meets")
 
 
@@ -63,11 +66,33 @@ class Profile:
             return ("bar",)
         if what < 0.95:
             first, other = rng.sample(range(len(THREADS)), 2)
-            return ("flag", first, other, rng.choice(("release", "release", "relaxed")))
+            return draw_flag(rng, first, other)
         return ("",)
 
 
+def draw_flag(rng, first, other):
+    return ("flag", first, other, *rng.choice(FLAG_ORDERS))
+
+
+def make_arrival(number, thread):
+    return Access("e%d" % number, thread, "arrive", 1 - THREADS[thread][0], None, 0)
+
+
+def draw_told(rng):
+    """One flag, or two, from a thread of a CTA that has made its mbarrier to one that arrives there."""
+    thread = rng.choice(range(len(THREADS)))
+    there = rng.choice([i for i, (cta, _) in enumerate(THREADS) if cta != THREADS[thread][0]])
+    between = rng.choice([[], [i for i in range(len(THREADS)) if i not in (thread, there)]])
+    way = [there, *([rng.choice(between)] if between else []), thread]
+    meets = [("bar",)] + [draw_flag(rng, *ends) for ends in zip(way, way[1:])] + [("cluster", "release")]
+    if rng.random() < 0.2:
+        meets.insert(-1, ("bar",))
+    return Program([[] for _ in meets[1:]] + [[make_arrival(0, thread)]], meets)
+
+
 def draw(rng):
+    if rng.random() < 0.2:
+        return draw_told(rng)
     profile = Profile(rng)
     parts, meets, number = [], [], 0
     for _ in range(rng.randrange(2, 6)):
@@ -83,8 +108,7 @@ def draw(rng):
     if rng.random() < 0.3 + 0.6 * profile.careful or profile.about == "equal":
         meets[-1] = ("cluster", "release")
     if profile.about == "peers" and rng.random() < 0.4:
-        thread = rng.choice(range(len(THREADS)))
-        rng.choice(parts).append(Access("e%d" % number, thread, "arrive", 1 - THREADS[thread][0], None, 0))
+        rng.choice(parts).append(make_arrival(number, rng.choice(range(len(THREADS)))))
     return Program(parts, meets)
 
 
@@ -98,7 +122,7 @@ class Oracle:
     def __init__(self, program):
         self.before = [set() for _ in THREADS]  # of each thread: names before what it does next
         self.begun = [{cta} for cta, _ in THREADS]
-        self.made = [{cta} if number == 0 else set() for cta, number in THREADS]  # mbarriers, as far as is known
+        self.made = [{cta} if i in MAKERS else set() for i, (cta, _) in enumerate(THREADS)]  # mbarriers, likewise
         self.seen = {}  # by name: the access, and what is before it
         self.races, self.equals = set(), set()
         for part, meet in zip(program.parts, program.meets):
@@ -132,10 +156,15 @@ class Oracle:
         elif meet[0] == "cluster":
             self.join(range(len(THREADS)), meet[1] == "release")
         elif meet[0] == "flag":
-            _, first, other, order = meet
-            self.before[other] |= self.before[first] if order == "release" else set()
-            self.begun[other] |= self.begun[first]
-            self.made[other] |= self.made[first] if order == "release" else set()
+            self.raise_flag(*meet[1:])
+
+    def raise_flag(self, first, other, store, load):
+        """A relaxed one after fence.mbarrier_init tells a load that acquires of what its thread has made itself."""
+        is_full = (store, load) == ("release", "acquire")
+        own = {THREADS[first][0]} if first in MAKERS else set()
+        self.begun[other] |= self.begun[first]
+        self.before[other] |= self.before[first] if is_full else set()
+        self.made[other] |= self.made[first] if is_full else own if load == "acquire" else set()
 
     def end(self):
         for name, (access, _) in self.seen.items():
@@ -225,11 +254,11 @@ def choose(thread):
 
 
 def print_flag(meet, number):
-    _, first, other, order = meet
+    _, first, other, store, load = meet
     at = "[%%d+%d]" % (4 * (FLAGS + number))
-    return [choose(first), "@%%p0 st.%s.gpu.global.u32 %s, 1;" % (order, at), choose(other),
+    return [choose(first), "@%%p0 st.%s.gpu.global.u32 %s, 1;" % (store, at), choose(other),
             "@!%%p0 bra over%d;" % number, "again%d:" % number,
-            "ld.%s.gpu.global.u32 %%r1, %s;" % ("acquire" if order == "release" else "relaxed", at),
+            "ld.%s.gpu.global.u32 %%r1, %s;" % (load, at),
             "setp.eq.u32 %p1, %r1, 0;", "@%%p1 bra again%d;" % number, "over%d:" % number]
 
 
