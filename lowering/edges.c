@@ -47,6 +47,7 @@ enum {
 typedef struct edge_walk {
     uint8_t *matters; /* by object: generic accesses are facts */
     uint8_t *tells;   /* by object: waits on the barrier make facts (edge_writes.h) */
+    uint8_t *ends;    /* by object: it is an mbarrier that is ended, so its uses are facts */
     /* By object, for barriers; after them by kind of object, for the rest: the facts that its
      * releases have carried. */
     uint8_t *carried;
@@ -206,6 +207,10 @@ static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *fac
     for (uint32_t i = 0; i < count && (edges->only == NULL || edges->only == op); i++) {
         note_effect(walk, op, &effects[i], facts);
     }
+    if (sync != NULL && edges->ends[grout_edges__find_barrier(walk->module, op)] != 0 &&
+        (edges->only == NULL || edges->only == op)) {
+        *facts |= FACTS | FACT_MADE;
+    }
     if (id == edges->last_init) {
         *facts &= ~(grout_actor_facts)FACT_MADE;
     }
@@ -241,6 +246,20 @@ static grout_op_id find_last_init(const grout_module *module, grout_kernel_id ke
     return last;
 }
 
+/* The mbarriers that the kernel ends: mbarrier_invalidate comes after all uses, in PTX by an order
+ * that holds both threads. */
+static void find_ends(const grout_module *module, grout_kernel_id kernel, uint8_t *ends) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        const grout_object_id barrier = grout_edges__find_barrier(module, op);
+        if (barrier != 0 && sync != NULL && sync->mode == GROUT_SYNC_MODE_ENDS &&
+            grout_module_get_block(module, op->parent)->kernel == kernel) {
+            ends[barrier] = 1;
+        }
+    }
+}
+
 static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id kernel,
                  grout_diags *diags) {
     const uint32_t objects = grout_module_get_object_count(module);
@@ -249,8 +268,13 @@ static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id k
                          .last_init = find_last_init(module, kernel),
                          .matters = grout__new(allocator, objects, 1),
                          .tells = grout__new(allocator, objects, 1),
+                         .ends = grout__new(allocator, objects, 1),
                          .carried = grout__new(allocator, objects + OBJECT_KINDS, 1)};
-    return edges->matters != NULL && edges->tells != NULL && edges->carried != NULL &&
+    if (edges->ends != NULL) {
+        find_ends(module, kernel, edges->ends);
+    }
+    return edges->matters != NULL && edges->tells != NULL && edges->ends != NULL &&
+           edges->carried != NULL &&
            grout_edge_touches__find(module, kernel, edges->matters, diags) &&
            grout_edge_writes__find(module, kernel, NULL, edges->tells, diags);
 }
@@ -258,6 +282,7 @@ static bool init(edge_walk *edges, const grout_module *module, grout_kernel_id k
 static void deinit(const edge_walk *edges) {
     grout__free(edges->matters);
     grout__free(edges->tells);
+    grout__free(edges->ends);
     grout__free(edges->carried);
 }
 
