@@ -23,9 +23,10 @@ static void tell(const grout_comparing *it, grout_mismatch *mismatch, const void
         return;
     }
     bool is_known = grout_writers__init(&writers, it->load, it->kernel, index,
-                                        grout_difference_get_worst(&mismatch->difference)) &&
-                    grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings,
-                                         it->inputs, run);
+                                        grout_difference_get_worst(&mismatch->difference));
+    writers.inputs = it->inputs;
+    is_known = is_known &&
+               grout_writers__watch(&writers, it->session, it->load, it->kernel, it->settings, run);
     mismatch->writers = is_known ? &writers : NULL;
     it->found(it->payload, mismatch);
     mismatch->writers = NULL; /* they end here */

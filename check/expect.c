@@ -298,8 +298,8 @@ static void add_mismatch(void *payload, const grout_mismatch *mismatch) {
 
 /* Compares the results of a run that came to its end with those of the kernel's reference. */
 static bool add_values(expect_run *run, expect_size *size, grout_kernel_id kernel,
-                       const grout_argument_set *arguments, const grout_launch_settings *settings,
-                       const grout_reference *reference, grout_expect_list *found) {
+                       const grout_launch_settings *settings, const grout_reference *reference,
+                       grout_expect_list *found) {
     found_values values = {.run = run, .found = found};
     const grout_comparing comparing = {.session = &size->session,
                                        .load = &size->load,
@@ -309,7 +309,7 @@ static bool add_values(expect_run *run, expect_size *size, grout_kernel_id kerne
                                        .found = add_mismatch,
                                        .payload = &values};
     grout_text differs = {0};
-    if (!grout_reference__compare(reference, &comparing, arguments, &differs)) {
+    if (!grout_reference__compare(reference, &comparing, &differs)) {
         grout_text_add(&run->report,
                        "  what a kernel is checked against did not come to its end\n");
     }
@@ -320,8 +320,9 @@ static bool add_values(expect_run *run, expect_size *size, grout_kernel_id kerne
 /* The findings of all schedules that an exploration runs. Their identities are not compared between
  * variants: the schedule that shows a finding first may differ. */
 static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id kernel,
-                         const grout_argument_set *arguments, const grout_launch_settings *settings,
-                         const grout_reference *reference, variant *out) {
+                         const grout_launch_settings *settings, const grout_reference *reference,
+                         variant *out) {
+    const grout_argument_set *arguments = reference->arguments;
     grout_explored explored = {0};
     identity_list identities = {0};
     bool is_good =
@@ -330,7 +331,7 @@ static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id ker
         const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
         is_good = add_outcome(run, &outcome, &out->found, &identities);
         if (is_good && !outcome.has_more && outcome.status == GROUT_RUN_DONE) {
-            is_good = add_values(run, size, kernel, arguments, settings, reference, &out->found);
+            is_good = add_values(run, size, kernel, settings, reference, &out->found);
         }
     }
     weaken(&out->holds, get_explored_holds(&explored.exploration));
@@ -368,12 +369,12 @@ static bool run_launch(expect_run *run, expect_size *size, grout_kernel_id kerne
     if (!grout_reference__init(&reference, &size->session, &size->load, kernel, arguments)) {
         is_good = false;
     } else if (grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
-        is_good = add_explored(run, size, kernel, arguments, settings, &reference, out);
+        is_good = add_explored(run, size, kernel, settings, &reference, out);
     } else if (grout_launch__run(&size->session, &size->load, kernel, arguments, &own, &outcome)) {
         is_good = add_outcome(run, &outcome, &out->found, &out->identities) &&
                   add_looked(run, &outcome) &&
                   (outcome.status != GROUT_RUN_DONE ||
-                   add_values(run, size, kernel, arguments, settings, &reference, &out->found));
+                   add_values(run, size, kernel, settings, &reference, &out->found));
         weaken(&out->holds, outcome.summary.is_well_synchronised ? GROUT_EXPECT_HOLDS_EVERY
                             : run->looked_holds != GROUT_EXPECT_HOLDS_UNSAID
                                 ? run->looked_holds

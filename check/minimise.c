@@ -27,6 +27,7 @@ typedef struct size {
     const char *name; /* of the first module, which lives as long */
     int64_t value;
     grout_size_role role;
+    uint32_t tried; /* the round of successes in which no smaller value did */
     char text[128]; /* NAME=VALUE, for -D */
 } size;
 
@@ -43,7 +44,8 @@ typedef struct minimiser {
     grout_bytes text;
     size sizes[CONSTS_MAX];
     size_t size_count;
-    uint64_t identity; /* of the finding to keep; 0: the first error */
+    uint32_t successes; /* sizes that were made smaller, plus 1 */
+    uint64_t identity;  /* of the finding to keep; 0: the first error */
     error_places places;
     char code[64];
     char kernel[GROUT_NAME_MAX + 1]; /* that shows it */
@@ -162,8 +164,8 @@ static void note_difference(void *payload, const grout_mismatch *mismatch) {
 /* Whether what the kernel has left is not what its reference leaves; that becomes what is wanted if
  * the run has no error. */
 static bool differs(minimiser *it, grout_session *session, const grout_load *load,
-                    grout_kernel_id kernel, const grout_argument_set *arguments,
-                    const grout_launch_settings *settings, const grout_reference *reference) {
+                    grout_kernel_id kernel, const grout_launch_settings *settings,
+                    const grout_reference *reference) {
     bool is_different = false;
     const grout_comparing comparing = {.session = session,
                                        .load = load,
@@ -174,7 +176,7 @@ static bool differs(minimiser *it, grout_session *session, const grout_load *loa
                                        .payload = &is_different};
     grout_text words = {0};
     if (it->identity == 0 || it->identity == DIFFERS) {
-        (void)grout_reference__compare(reference, &comparing, arguments, &words);
+        (void)grout_reference__compare(reference, &comparing, &words);
     }
     grout_text_free(&words);
     if (is_different && it->identity == 0) {
@@ -230,7 +232,7 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
                 (has_target(it, seen->outcome.checker) ||
                  (seen->outcome.status == GROUT_RUN_DONE &&
                   has_known_errors(it, seen->outcome.checker) &&
-                  differs(it, session, load, kernel, &arguments, &settings, &reference))) &&
+                  differs(it, session, load, kernel, &settings, &reference))) &&
                 keep_decisions(it, &decisions);
         grout_reference__deinit(&reference);
         it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
@@ -371,10 +373,12 @@ static bool lower(minimiser *it, size *at) {
         }
         set_size(at, tries[i]);
         if (try_sizes(it, shows)) {
+            it->successes++;
             return true;
         }
     }
     set_size(at, old);
+    at->tried = it->successes;
     return false;
 }
 
@@ -384,12 +388,15 @@ static void lower_up_to(minimiser *it, grout_size_role role) {
     while (is_lower && has_time(it)) {
         is_lower = false;
         for (size_t i = 0; i < it->size_count; i++) {
-            is_lower = (it->sizes[i].role <= role && lower(it, &it->sizes[i])) || is_lower;
+            size *at = &it->sizes[i];
+            const bool is_due = at->role <= role && at->tried != it->successes;
+            is_lower = (is_due && lower(it, at)) || is_lower;
         }
     }
 }
 
 static void lower_all(minimiser *it) {
+    it->successes = 1;
     lower_up_to(it, GROUT_SIZE_PROBLEM);
     lower_up_to(it, GROUT_SIZE_TILE);
     lower_up_to(it, GROUT_SIZE_RING);

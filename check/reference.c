@@ -10,7 +10,8 @@
 bool grout_reference__init(grout_reference *reference, grout_session *session,
                            const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments) {
-    *reference = (grout_reference){.line = grout_module_find_check_line(load->bound, kernel)};
+    *reference = (grout_reference){.arguments = arguments,
+                                   .line = grout_module_find_check_line(load->bound, kernel)};
     return reference->line == 0 ||
            (grout_argument_set__check_memory(session, 3 * arguments->bytes) &&
             grout_argument_set__copy(session, arguments, &reference->inputs));
@@ -63,8 +64,7 @@ static double get_tolerance(const grout_module *module, grout_expr_id id) {
 }
 
 static bool compare(const grout_reference *reference, const grout_comparing *it,
-                    const grout_argument_set *arguments, const void *const *arrays,
-                    grout_text *differs) {
+                    const void *const *arrays, grout_text *differs) {
     const grout_module *module = it->load->bound;
     const grout_check_line *line = grout_module_get_check_line(module, reference->line);
     grout_text name = {0};
@@ -73,9 +73,9 @@ static bool compare(const grout_reference *reference, const grout_comparing *it,
                                      .name = name.data,
                                      .options = {.rtol = get_tolerance(module, line->rtol),
                                                  .atol = get_tolerance(module, line->atol)}};
-    const bool is_good = name.data != NULL
-                             ? grout_comparing__with_arrays(it, arguments, &expected, differs)
-                             : grout_diags_add_oom(it->session->diags);
+    const bool is_good = name.data != NULL ? grout_comparing__with_arrays(it, reference->arguments,
+                                                                          &expected, differs)
+                                           : grout_diags_add_oom(it->session->diags);
     grout_text_free(&name);
     return is_good;
 }
@@ -121,8 +121,7 @@ static bool bind(const grout_reference *reference, const grout_comparing *it, gr
 /* Runs it, and compares what it has left. */
 static bool run_and_compare(const grout_reference *reference, const grout_comparing *it,
                             grout_kernel_id id, const grout_argument_set *own,
-                            const grout_argument_set *arguments, const void *const *arrays,
-                            grout_text *differs) {
+                            const void *const *arrays, grout_text *differs) {
     grout_outcome outcome = {0};
     bool is_good = run(it, id, own, &outcome);
     if (is_good && outcome.status != GROUT_RUN_DONE) {
@@ -130,11 +129,11 @@ static bool run_and_compare(const grout_reference *reference, const grout_compar
         is_good = false;
     }
     grout_outcome__deinit(&outcome);
-    return is_good && compare(reference, it, arguments, arrays, differs);
+    return is_good && compare(reference, it, arrays, differs);
 }
 
 bool grout_reference__compare(const grout_reference *reference, const grout_comparing *comparing,
-                              const grout_argument_set *arguments, grout_text *differs) {
+                              grout_text *differs) {
     const grout_module *module = comparing->load->bound;
     if (reference->line == 0) {
         return true;
@@ -142,13 +141,13 @@ bool grout_reference__compare(const grout_reference *reference, const grout_comp
     const grout_kernel_id id = grout_module_get_reference_kernel(module, reference->line);
     grout_comparing it = *comparing;
     grout_argument_set own = {0};
-    const void **arrays = calloc(arguments->count + 1, sizeof(const void *));
+    const void **arrays = calloc(reference->arguments->count + 1, sizeof(const void *));
     bool is_good = false;
     it.inputs = &reference->inputs;
     if (arrays == NULL || !bind(reference, &it, id, &own, arrays)) {
         (void)grout_diags_add_oom(it.session->diags);
     } else {
-        is_good = run_and_compare(reference, &it, id, &own, arguments, arrays, differs);
+        is_good = run_and_compare(reference, &it, id, &own, arrays, differs);
     }
     grout_argument_set__deinit(&own);
     free(arrays);

@@ -7,8 +7,9 @@
 
 /* A launch that has a reference. */
 typedef struct grout_reference {
-    uint32_t line;             /* of the module; 0: the kernel is checked against none */
-    grout_argument_set inputs; /* what the launch was given, for the reference to take */
+    const grout_argument_set *arguments; /* that it is run on; borrowed */
+    uint32_t line;                       /* of the module; 0: it is checked against none */
+    grout_argument_set inputs;           /* what the launch was given, for the reference to take */
 } grout_reference;
 
 /* Before the launch: keeps what it is given if its kernel is checked against another one. False:
@@ -23,7 +24,7 @@ void grout_reference__deinit(grout_reference *reference);
  * diagnostic says why.
  */
 bool grout_reference__compare(const grout_reference *reference, const grout_comparing *comparing,
-                              const grout_argument_set *arguments, grout_text *differs);
+                              grout_text *differs);
 
 /* Appends "was not compared with '@r'". */
 void grout_reference__describe_missing(const grout_reference *reference, const grout_load *load,

@@ -126,15 +126,14 @@ static void free_words(compared_words *words) {
 /* Compares the results of a run that came to its end. What differs is in the session's diagnostics
  * then: the report has it after the run's findings, which may be why. */
 static void compare_results(const grout_comparing *comparing, const grout_reference *reference,
-                            const grout_argument_set *arguments, grout_outcome *outcome,
-                            compared_words *words) {
+                            grout_outcome *outcome, compared_words *words) {
     grout_reporter *report = comparing->payload;
     grout_text *differs = &words->differs;
     if (outcome->status != GROUT_RUN_DONE) {
         return;
     }
-    grout_comparing__with_files(comparing, arguments, differs);
-    if (!grout_reference__compare(reference, comparing, arguments, differs)) {
+    grout_comparing__with_files(comparing, reference->arguments, differs);
+    if (!grout_reference__compare(reference, comparing, differs)) {
         grout_reporter__note_incomplete(report);
         grout_reference__describe_missing(reference, comparing->load, &words->uncompared);
         outcome->uncompared = words->uncompared.data;
@@ -263,9 +262,9 @@ static grout_schedule_text get_schedule(const grout_launch_settings *settings,
 
 /* The two below: whether the launch has come to its end. */
 static bool explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                           const grout_argument_set *arguments,
                            const grout_launch_settings *settings, const grout_reference *reference,
                            grout_reporter *report) {
+    const grout_argument_set *arguments = reference->arguments;
     grout_explored explored = {0};
     bool is_done = false;
     if (grout_launch__explore(session, load, kernel, arguments, settings, &explored)) {
@@ -280,7 +279,7 @@ static bool explore_kernel(grout_session *session, const grout_load *load, grout
                 const grout_comparing comparing = {
                     session,          load, kernel, &own, .found = grout_comparing__report,
                     .payload = report};
-                compare_results(&comparing, reference, arguments, &outcome, &words);
+                compare_results(&comparing, reference, &outcome, &words);
             }
             const grout_schedule_text schedule = get_schedule(settings, exploration, i);
             report_witness(session, load, kernel, &outcome, i == 0 ? NULL : &schedule, report);
@@ -313,8 +312,9 @@ static void report_more(grout_session *session, const grout_load *load, grout_ke
 }
 
 static bool run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                     const grout_argument_set *arguments, const grout_launch_settings *settings,
-                     const grout_reference *reference, grout_reporter *report) {
+                     const grout_launch_settings *settings, const grout_reference *reference,
+                     grout_reporter *report) {
+    const grout_argument_set *arguments = reference->arguments;
     grout_outcome outcome = {0};
     grout_decisions decisions = {0};
     bool is_saved = session->replay == NULL &&
@@ -332,7 +332,7 @@ static bool run_once(grout_session *session, const grout_load *load, grout_kerne
         compared_words words = {0};
         const grout_comparing comparing = {
             session, load, kernel, settings, .found = grout_comparing__report, .payload = report};
-        compare_results(&comparing, reference, arguments, &outcome, &words);
+        compare_results(&comparing, reference, &outcome, &words);
         outcome.has_more = grout_outcome__count_more(&outcome) > 0;
         judge_reach(session, load, &outcome, report, &proposal);
         grout_outcome stand_in;
@@ -380,15 +380,15 @@ static bool run_launch(grout_session *session, const grout_load *load, grout_ker
     if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
         report->schedule_count = 0; /* the files have the kernel's name */
     }
-    grout_reference reference = {0};
+    grout_reference reference = {.arguments = arguments};
     if (settings->with_checker &&
         !grout_reference__init(&reference, session, load, kernel, arguments)) {
         is_done = false;
     } else if (session->replay == NULL &&
                grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
-        is_done = explore_kernel(session, load, kernel, arguments, settings, &reference, report);
+        is_done = explore_kernel(session, load, kernel, settings, &reference, report);
     } else {
-        is_done = run_once(session, load, kernel, arguments, settings, &reference, report);
+        is_done = run_once(session, load, kernel, settings, &reference, report);
     }
     grout_reference__deinit(&reference);
     if (report->joined != NULL && settings->reach != NULL) {

@@ -229,9 +229,8 @@ static bool compare(context *it, grout_kernel_id kernel, const grout_argument_se
     it->trial->is_compared |= reference->line != 0 ||
                               grout_options__has(&it->session.options, GROUT_OPTION_EXPECT_OUTPUT);
     grout_comparing__with_files(&comparing, arguments, &differs);
-    it->trial->is_incomplete |=
-        !grout_reference__compare(reference, &comparing, arguments, &differs) ||
-        grout_diags__has_ended(it->session.diags);
+    it->trial->is_incomplete |= !grout_reference__compare(reference, &comparing, &differs) ||
+                                grout_diags__has_ended(it->session.diags);
     grout_text_free(&differs);
     return !it->has_failed;
 }

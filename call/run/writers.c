@@ -160,7 +160,7 @@ static bool make_arguments(grout_session *session, const grout_load *load, grout
 
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          const grout_argument_set *inputs, const void *bytes) {
+                          const void *bytes) {
     grout_session own = *session;
     grout_launch_settings silent = *settings;
     grout_argument_set arguments = {0};
@@ -170,7 +170,8 @@ bool grout_writers__watch(grout_writers *writers, grout_session *session, const 
     silent.observer = NULL;
     own.diags =
         grout_session__new_diags(session); /* no fault of it is one of the run that is reported */
-    bool is_same = own.diags != NULL && make_arguments(&own, load, kernel, inputs, &arguments) &&
+    bool is_same = own.diags != NULL &&
+                   make_arguments(&own, load, kernel, writers->inputs, &arguments) &&
                    run(writers, &own, load, kernel, &silent, &arguments) &&
                    memcmp(arguments.arguments[writers->param_index].data, bytes,
                           arguments.arguments[writers->param_index].size) == 0;

@@ -23,7 +23,8 @@ typedef struct grout_writers {
     uint32_t param_index;   /* of the parameter that it is */
     uint32_t element_bytes; /* of an element, or of as many as are packed */
     uint32_t packed;
-    int64_t count;       /* elements */
+    int64_t count;                    /* elements */
+    const grout_argument_set *inputs; /* what the launch was given; NULL: what the bindings make */
     uint32_t *ctas;      /* of each element: the CTA that wrote it last, plus 1; 0: none */
     int64_t watched;     /* the element whose writer is kept */
     grout_origin origin; /* that writer; op 0: none */
@@ -41,11 +42,10 @@ void grout_writers__deinit(grout_writers *writers);
 /*
  * Runs the launch once more, by itself and silently, with the same settings and new arrays, and
  * watches it. True if the run came to its end and the array holds these bytes again: then it is
- * the run that was compared. inputs: what the launch was given, which is copied; NULL: what the
- * bindings make.
+ * the run that was compared.
  */
 bool grout_writers__watch(grout_writers *writers, grout_session *session, const grout_load *load,
                           grout_kernel_id kernel, const grout_launch_settings *settings,
-                          const grout_argument_set *inputs, const void *bytes);
+                          const void *bytes);
 
 #endif

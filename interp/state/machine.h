@@ -388,7 +388,6 @@ struct grout_machine {
     bool shares_bytes;           /* grout_launch_shares_bytes of it */
     /* scratch */
     grout_pool scratch[GROUT_SCRATCH_POOLS];
-    uint32_t walk_next;   /* flight: see grout_flight__walk */
     uint8_t *linear;      /* a box in logical order */
     uint8_t *mask_linear; /* one byte an element */
     uint8_t *image;       /* SMEM as an engine sees it, while a store's source is captured */
@@ -398,7 +397,8 @@ struct grout_machine {
     uint64_t *all_page_versions;
     int32_t *chunk_offsets;
     uint32_t tile_count;
-    float *sums; /* of an mma, as those of an accumulator, with their masks and marks */
+    uint32_t walk_next; /* flight: see grout_flight__walk */
+    float *sums;        /* of an mma, as those of an accumulator, with their masks and marks */
     uint8_t *turned, *pair_sums; /* its b of integers, by columns; rows of a pair's accumulator */
     uint64_t tile_clock, tiles_packed;
     uint32_t *clock_scratch;
