@@ -135,8 +135,7 @@ bool grout_diags_add_source(grout_diags *diags, const char *file, const char *te
 
 static bool has_text(const grout_diags *diags, const char *file, const grout_shared_text *text) {
     const grout_diag_source *source = grout_diags__find_source(diags, file);
-    return source != NULL && source->text->size == text->size &&
-           (source->text == text || memcmp(source->text->data, text->data, text->size) == 0);
+    return source != NULL && grout_shared_text__is_equal(source->text, text);
 }
 
 bool grout_diags__add_shared_source(grout_diags *diags, const char *file, grout_shared_text *text) {

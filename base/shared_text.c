@@ -45,7 +45,22 @@ void grout_shared_text__drop(grout_shared_text *text) {
     const uint32_t before = atomic_fetch_sub(&text->owner_count, 1);
     GROUT_ASSERT(before > 0);
     if (before == 1) {
+        if (text->twin != NULL) {
+            text->twin->twin = NULL;
+        }
         grout_line_starts__deinit(&text->lines);
         grout__free(text);
     }
+}
+
+void grout_shared_text__pair(grout_shared_text *a, grout_shared_text *b) {
+    GROUT_ASSERT(a->twin == NULL && b->twin == NULL && a->size == b->size);
+    if (a != b) {
+        a->twin = b;
+        b->twin = a;
+    }
+}
+
+bool grout_shared_text__is_equal(const grout_shared_text *a, const grout_shared_text *b) {
+    return a == b || a->twin == b || (a->size == b->size && memcmp(a->data, b->data, a->size) == 0);
 }

@@ -27,6 +27,15 @@ static bool check_lines(grout_session *session, const grout_expect_file *file) {
     return false;
 }
 
+/* Each run line brings the text of the file and that of the module together, which may have another
+ * allocator. */
+static void pair_texts(const grout_expect_file *file) {
+    grout_shared_text *text = file->module != NULL ? grout_module_get_text(file->module) : NULL;
+    if (text != NULL) {
+        grout_shared_text__pair(file->source, text);
+    }
+}
+
 static bool parse(grout_session *session, grout_expect_file *file) {
     file->said = grout_session__new_diags(session);
     file->rules_said = grout_session__new_diags(session);
@@ -35,6 +44,7 @@ static bool parse(grout_session *session, grout_expect_file *file) {
     }
     file->module = grout_parse_in(grout_session__get_allocator(session), file->name,
                                   file->text.data, file->text.size, file->said);
+    pair_texts(file);
     grout_session own = *session;
     own.diags = file->rules_said;
     file->is_silenced = grout_silencer__init(&file->silencer, &own, file->name, &file->text);
@@ -74,8 +84,8 @@ bool grout_expect_file__load(const grout_expect_file *file, grout_session *sessi
                              grout_load *out) {
     *out = (grout_load){.name = file->name};
     grout_diags__append(session->diags, file->said);
-    return file->module != NULL ? grout_load__init_with(session, file->path, file->module, out)
-                                : grout_expect_file__show(file, session->diags) && false;
+    return grout_expect_file__show(file, session->diags) && file->module != NULL &&
+           grout_load__init_with(session, file->path, file->module, out);
 }
 
 bool grout_expect_file__has_rules(const grout_expect_file *file, grout_session *session) {

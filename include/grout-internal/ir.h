@@ -159,6 +159,10 @@ grout_kernel_id grout_module_get_launch_kernel(const grout_module *module, grout
  * one, up to the later one, are dependent. */
 bool grout_module_launches_overlap(const grout_module *module, grout_launch_id earlier,
                                    grout_launch_id later);
+struct grout_shared_text;
+/* The text that the module was parsed of, which is the module's (base/shared_text.h); NULL: of
+ * none, or of several. */
+struct grout_shared_text *grout_module_get_text(const grout_module *module);
 /* The init that a parameter is written with. It has none in a bound module if that is a list of
  * another length than the array, whose size depends on a const: then the caller gives it. */
 grout_init_id grout_param_get_written_init(const grout_module *module, const grout_kernel *kernel,

@@ -234,6 +234,11 @@ grout_const_id grout_param_get_dim_const(const grout_module *module, const grout
     return expr->kind == GROUT_EXPR_NAME ? expr->constant : 0;
 }
 
+grout_shared_text *grout_module_get_text(const grout_module *module) {
+    return module->sources.count == 2 ? GROUT_TABLE_AT(module->sources, grout_source, 1)->text
+                                      : NULL;
+}
+
 bool grout_module_add_sources(const grout_module *module, grout_diags *diags) {
     bool ok = true;
     for (uint32_t i = 1; i < module->sources.count; i++) {
