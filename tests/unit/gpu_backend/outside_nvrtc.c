@@ -9,6 +9,7 @@
 #include "gpu_backend/run/bytes.h"
 #include "gpu_backend/run/cuda_api.h"
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ static bool start(worker *out) {
     }
     (void)close(in[0]);
     (void)close(back[1]);
+    /* Where the machine has no NVRTC the worker ends at once: then a write to it fails. */
+    (void)signal(SIGPIPE, SIG_IGN);
     *out = (worker){is_started, in[1], back[0]};
     if (!is_started) {
         (void)close(out->input);
