@@ -112,10 +112,14 @@ static bool names_object(grout_opcode opcode) {
            (letter->kind == GROUT_LETTER_BARRIER || letter->kind == GROUT_LETTER_SEMAPHORE);
 }
 
-static bool waits_for_parity(const grout_outline_line *line) {
+bool grout_outline_line__takes_parity(const grout_outline_line *line) {
     const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
+    return opcode != GROUT_OP_NONE && grout_op_get_letter(opcode, 1) == LETTER_PARITY;
+}
+
+static bool waits_for_parity(const grout_outline_line *line) {
     return line->sync != NULL && line->sync->mode == GROUT_SYNC_MODE_WAITS &&
-           grout_op_get_letter(opcode, 1) == LETTER_PARITY;
+           grout_outline_line__takes_parity(line);
 }
 
 static void add_siblings(collector *it) {

@@ -19,6 +19,8 @@ typedef struct grout_phrases {
     size_t count, capacity;
 } grout_phrases;
 
+/* Whether the second operand of a line's operation is a parity. */
+bool grout_outline_line__takes_parity(const grout_outline_line *line);
 /* False without memory. The outline has to live as long. Deinit even then. */
 bool grout_phrases__init(grout_phrases *phrases, const grout_outline *outline);
 void grout_phrases__deinit(grout_phrases *phrases);

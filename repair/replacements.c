@@ -12,8 +12,6 @@
 /* More than most insertions: what is there was most often meant. */
 #define REPLACE_COST 4u
 #define REMOVE_COST  12u
-/* An operand that is a parity has it (ops.def). */
-#define LETTER_PARITY 'p'
 
 typedef struct writer {
     grout_proposals *proposals;
@@ -203,12 +201,10 @@ static void flip_parity(writer *it, grout_span code, grout_span parity) {
 
 /* The parity is the second operand of a wait that has one. */
 static void change_parity(writer *it, grout_span code, const grout_outline_line *line) {
-    const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
     grout_span rest = line->operands;
     (void)grout_span__take_operand(&rest);
-    grout_span parity = grout_span__take_operand(&rest);
-    if (opcode != GROUT_OP_NONE && grout_op_get_letter(opcode, 1) == LETTER_PARITY &&
-        parity.size > 0) {
+    const grout_span parity = grout_span__take_operand(&rest);
+    if (parity.size > 0 && grout_outline_line__takes_parity(line)) {
         flip_parity(it, code, parity);
     }
 }
