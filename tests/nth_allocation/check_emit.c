@@ -4,6 +4,7 @@
 #include "failing.h"
 #include "grout-internal/gpu.h"
 #include "kernel_files.h"
+#include "tests/tests.h"
 
 static kernel_files files;
 
@@ -47,7 +48,7 @@ static bool work(void *payload) {
     return is_done;
 }
 
-START_TEST(texts_come_out_whole_or_not_at_all) {
+TEST_EACH(texts_come_out_whole_or_not_at_all, 2 * files.count) {
     emission e = {.path = files.paths[_i / 2]};
     grout_module *module = bind_source(e.path);
     e.module = module;
@@ -64,7 +65,6 @@ START_TEST(texts_come_out_whole_or_not_at_all) {
     }
     grout_module_free(module);
 }
-END_TEST
 
 int main(void) {
     if (!kernel_files_add(&files, ".")) {
@@ -73,13 +73,5 @@ int main(void) {
     /* Contents that are listed: no kernel of the showcase has any. */
     (void)snprintf(files.paths[files.count++], sizeof files.paths[0],
                    "tests/differential/inits.grout");
-    Suite *suite = suite_create("nth allocation: emit");
-    TCase *tcase = tcase_create("emit");
-    tcase_add_loop_test(tcase, texts_come_out_whole_or_not_at_all, 0, 2 * files.count);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests();
 }

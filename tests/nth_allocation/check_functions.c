@@ -4,9 +4,8 @@
 #include "failing.h"
 #include "grout-internal/function.h"
 #include "grout-internal/grout.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char text[] =
@@ -85,7 +84,7 @@ static bool make_and_call(void *payload) {
     return is_done;
 }
 
-START_TEST(functions_survive) {
+TEST_EACH(functions_survive, 4) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = grout_parse("scale.grout", text, strlen(text), diags);
     grout_module *bound = module == NULL ? NULL : grout_module_bind(module, NULL, 0, diags);
@@ -95,18 +94,4 @@ START_TEST(functions_survive) {
     grout_module_free(bound);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth_functions");
-    TCase *tcase = tcase_create("nth_functions");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_loop_test(tcase, functions_survive, 0, 4);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

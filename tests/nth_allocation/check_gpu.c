@@ -7,11 +7,11 @@
 #include "gpu_backend/run/launch.h"
 #include "gpu_backend/run/ptxas_log.h"
 #include "grout-internal/gpu.h"
+#include "tests/tests.h"
 #include "tests/unit/gpu_backend/fake_cuda.h"
 #include "tests/unit/gpu_backend/fake_nvrtc.h"
 #include "tests/unit/support/gpu_text.h"
 
-#include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,10 +237,9 @@ static bool (*const works[])(void *payload) = {compile,    launch, read_log,
                                                miss_nvrtc, load,   load_program};
 static void *fake;
 
-START_TEST(what_fails_says_so) {
+TEST_EACH(what_fails_says_so, 2 * COUNT_OF(works)) {
     failing_try_all(_i % 2 == 1, works[_i / 2], fake);
 }
-END_TEST
 
 int main(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -249,15 +248,7 @@ int main(void) {
         fprintf(stderr, "the fake driver is not there\n");
         return EXIT_FAILURE;
     }
-    Suite *suite = suite_create("nth allocation: gpu");
-    TCase *tcase = tcase_create("gpu");
-    tcase_add_checked_fixture(tcase, make_directory, remove_directory);
-    tcase_add_loop_test(tcase, what_fails_says_so, 0, 2 * (int)(sizeof works / sizeof works[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    const int failed = run_tests_between(make_directory, remove_directory);
     (void)dlclose(library);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,10 +3,9 @@
 #include "failing.h"
 #include "grout-internal/text.h"
 #include "ir/core/module.h"
+#include "tests/tests.h"
 #include "tests/unit/ir/build/build_sample.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char good_text[] =
@@ -117,20 +116,7 @@ static bool work(void *payload) {
     return is_done;
 }
 
-START_TEST(nothing_crashes_or_leaks_without_memory) {
+TEST_EACH(nothing_crashes_or_leaks_without_memory, 2 * WORK_COUNT) {
     bool (*function)(void) = works[_i / 2];
     failing_try_all(_i % 2 == 1, work, &function);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth allocation: text");
-    TCase *tcase = tcase_create("text");
-    tcase_add_loop_test(tcase, nothing_crashes_or_leaks_without_memory, 0, 2 * WORK_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

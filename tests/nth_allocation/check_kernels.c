@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
 #include "kernel_files.h"
+#include "tests/tests.h"
 
 static kernel_files files;
 
@@ -51,7 +52,7 @@ static bool work(void *payload) {
     return is_printed;
 }
 
-START_TEST(kernels_come_out_whole_or_not_at_all) {
+TEST_EACH(kernels_come_out_whole_or_not_at_all, 2 * files.count) {
     front_end f = {.path = files.paths[_i / 2]};
     f.text = read_source(f.path);
     grout_diags *diags = grout_diags_new();
@@ -61,20 +62,11 @@ START_TEST(kernels_come_out_whole_or_not_at_all) {
     grout_text_free(&f.text);
     grout_text_free(&f.expected);
 }
-END_TEST
 
 int main(void) {
     if (!kernel_files_add(&files, ".") || !kernel_files_add(&files, "bugs") ||
         !kernel_files_add(&files, "../tests/behaviour/tilings")) {
         return EXIT_FAILURE;
     }
-    Suite *suite = suite_create("nth allocation: kernels");
-    TCase *tcase = tcase_create("kernels");
-    tcase_add_loop_test(tcase, kernels_come_out_whole_or_not_at_all, 0, 2 * files.count);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests();
 }

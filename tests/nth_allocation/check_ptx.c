@@ -4,8 +4,8 @@
 #include "failing.h"
 #include "grout/ptx.h"
 #include "tests/fuzz/ptx_launch.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,41 +84,24 @@ static bool work(void *payload) {
     return is_done;
 }
 
-START_TEST(texts_run_or_say_why_not) {
+TEST_EACH(texts_run_or_say_why_not, 2 * NAME_COUNT) {
     trial *it = read_text(names[_i / 2]);
     it->number = (uint64_t)_i / 2 % 3 * 2; /* with 128 threads; late, early and random in turn */
     failing_try_all(_i % 2 == 1, work, it);
     free(it);
 }
-END_TEST
 
-START_TEST(searches_for_races_end_or_say_why_not) {
+TEST_EACH(searches_for_races_end_or_say_why_not, SEARCHED_COUNT) {
     trial *it = read_text(searched[_i]);
     it->number = (uint64_t)_i % 3 * 2 + 6;
     failing_try_all(true, work, it);
     free(it);
 }
-END_TEST
 
-START_TEST(broken_texts_are_refused) {
+TEST_EACH(broken_texts_are_refused, 2 * NAME_COUNT) {
     trial *it = read_text(names[_i / 2]);
     it->is_cut = true;
     it->size = it->size * 2 / 3;
     failing_try_all(_i % 2 == 1, work, it);
     free(it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth allocation: ptx");
-    TCase *tcase = tcase_create("ptx");
-    tcase_add_loop_test(tcase, texts_run_or_say_why_not, 0, 2 * NAME_COUNT);
-    tcase_add_loop_test(tcase, searches_for_races_end_or_say_why_not, 0, SEARCHED_COUNT);
-    tcase_add_loop_test(tcase, broken_texts_are_refused, 0, 2 * NAME_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,9 +6,8 @@
 #include "grout-internal/interp.h"
 #include "grout-internal/race.h"
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Races in pieces, an overrun, an unawaited load, a wgmma in flight, fences to list, and a deadlock
@@ -135,29 +134,14 @@ static bool check_equal(void *payload) {
     return ok;
 }
 
-START_TEST(nothing_crashes_or_leaks_without_memory) {
+TEST_EACH(nothing_crashes_or_leaks_without_memory, 2) {
     load_kernel(KERNEL);
     failing_try_all(_i == 1, check_kernel, NULL);
     free_kernel();
 }
-END_TEST
 
-START_TEST(nor_where_writes_are_judged) {
+TEST_EACH(nor_where_writes_are_judged, 2) {
     load_kernel(EQUAL);
     failing_try_all(_i == 1, check_equal, NULL);
     free_kernel();
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth allocation: race");
-    TCase *tcase = tcase_create("race");
-    tcase_add_loop_test(tcase, nothing_crashes_or_leaks_without_memory, 0, 2);
-    tcase_add_loop_test(tcase, nor_where_writes_are_judged, 0, 2);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,6 +5,7 @@
 #include "grout-internal/interp.h"
 #include "grout-internal/race.h"
 #include "kernel_files.h"
+#include "tests/tests.h"
 
 #define ARRAYS_MAX 4
 
@@ -139,7 +140,7 @@ static void run_once(trial *t) {
     grout_diags_free(diags);
 }
 
-START_TEST(runs_end_well_or_say_why_not) {
+TEST_EACH(runs_end_well_or_say_why_not, 2 * COUNT_OF(launches)) {
     trial t = {.index = _i / 2};
     grout_module *module = bind_source(launches[t.index].path);
     const grout_kernel *kernel = grout_module_get_kernel(module, launches[t.index].kernel);
@@ -160,18 +161,4 @@ START_TEST(runs_end_well_or_say_why_not) {
         free(t.expected[i]);
     }
     grout_module_free(module);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth allocation: run");
-    TCase *tcase = tcase_create("run");
-    tcase_add_loop_test(tcase, runs_end_well_or_say_why_not, 0,
-                        2 * (int)(sizeof launches / sizeof launches[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
 #include "grout-internal/grout.h"
+#include "tests/tests.h"
 #include "tests/unit/xla/fake_xla.h"
-
-#include <check.h>
-#include <stdlib.h>
 
 /* It asserts something, so that the observer for that is made as well. */
 static const char text[] = "kernel @twice(%x: in gmem f32[8], %y: out gmem f32[8]) grid(x = 1)\n"
@@ -45,7 +43,7 @@ static bool make_and_call(void *payload) {
     return is_done;
 }
 
-START_TEST(calls_survive) {
+TEST_EACH(calls_survive, 2) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = grout_parse("twice.grout", text, strlen(text), diags);
     grout_module *bound = module == NULL ? NULL : grout_module_bind(module, NULL, 0, diags);
@@ -54,18 +52,4 @@ START_TEST(calls_survive) {
     grout_module_free(bound);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nth_xla");
-    TCase *tcase = tcase_create("nth_xla");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_loop_test(tcase, calls_survive, 0, 2);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

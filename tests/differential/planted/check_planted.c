@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/differential/planted/plant.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #define KERNEL GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma.grout"
@@ -48,14 +49,13 @@ static void check_fields(const char *path, const char *word) {
     grout_text_free(&right);
 }
 
-START_TEST(every_field_is_in_the_text) {
+TEST(every_field_is_in_the_text) {
     check_fields(KERNEL, "PLAIN");
     check_fields(GROUT_TEST_SOURCE_DIR "/tests/ops/tcgen05_mma_scaled.grout", "SCALED");
 }
-END_TEST
 
 /* Where a field is text, the headers have it, and a fault takes its place everywhere. */
-START_TEST(text_fields_are_in_the_headers) {
+TEST(text_fields_are_in_the_headers) {
     static const struct {
         uint32_t field;
         const char *right, *wrong;
@@ -78,9 +78,8 @@ START_TEST(text_fields_are_in_the_headers) {
     ck_assert_uint_gt(sizeof texts / sizeof *texts, 50);
     grout_text_free(&right);
 }
-END_TEST
 
-START_TEST(one_unit_less_takes_away) {
+TEST(one_unit_less_takes_away) {
     static const char *const holds[][2] = {
         {"ACCESS.LOAD_SMEM", "::load_smem(address + (grout_u32)sizeof(T))"},
         {"ACCESS.LOAD_SMEM-", "::load_smem(address - (grout_u32)sizeof(T))"},
@@ -93,9 +92,8 @@ START_TEST(one_unit_less_takes_away) {
         grout_text_free(&source);
     }
 }
-END_TEST
 
-START_TEST(fields_have_names) {
+TEST(fields_have_names) {
     ck_assert_uint_gt(PLANT_COUNT, 100);
     ck_assert(plant("WGMMA.STRIDE-"));
     ck_assert(plant_is_off(PLANT_WGMMA_STRIDE));
@@ -110,10 +108,9 @@ START_TEST(fields_have_names) {
     ck_assert(plant(NULL));
     ck_assert(!plant_is_off(PLANT_WGMMA_STRIDE));
 }
-END_TEST
 
 /* A word is the sum of its fields. */
-START_TEST(fields_of_bits_lie_apart) {
+TEST(fields_of_bits_lie_apart) {
     static const struct {
         const char *word, *name;
         uint32_t first, width;
@@ -130,15 +127,4 @@ START_TEST(fields_of_bits_lie_apart) {
                           "%s: %s and %s", bits[k].word, bits[k].name, bits[i].name);
         }
     }
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("planted");
-    tcase_add_test(tcase, every_field_is_in_the_text);
-    tcase_add_test(tcase, text_fields_are_in_the_headers);
-    tcase_add_test(tcase, one_unit_less_takes_away);
-    tcase_add_test(tcase, fields_have_names);
-    tcase_add_test(tcase, fields_of_bits_lie_apart);
-    return run_suite(tcase, "planted");
 }

@@ -10,6 +10,7 @@
 #include "grout-internal/register_layout.h"
 #include "grout/build.h"
 #include "tests/nth_allocation/kernel_files.h"
+#include "tests/tests.h"
 
 #include <stdint.h>
 
@@ -401,7 +402,7 @@ static bool has_oom(const grout_diags *diags) {
     return false;
 }
 
-START_TEST(all_comes_from_it_and_goes_back) {
+TEST_EACH(all_comes_from_it_and_goes_back, WORK_COUNT) {
     purse p = {0};
     const grout_allocator allocator = {resize, &p};
     read_kernel(_i);
@@ -417,9 +418,8 @@ START_TEST(all_comes_from_it_and_goes_back) {
     assert_empty(&p);
     grout_text_free(&source);
 }
-END_TEST
 
-START_TEST(a_limit_ends_in_out_of_memory) {
+TEST_EACH(a_limit_ends_in_out_of_memory, WORK_COUNT) {
     purse free_purse = {0};
     const grout_allocator free_allocator = {resize, &free_purse};
     read_kernel(_i);
@@ -442,10 +442,9 @@ START_TEST(a_limit_ends_in_out_of_memory) {
     ck_assert_uint_gt(failures, STEPS / 2);
     grout_text_free(&source);
 }
-END_TEST
 
 /* The list itself may run out: it keeps what it has, and says so. */
-START_TEST(diagnostics_without_memory_say_so) {
+TEST(diagnostics_without_memory_say_so) {
     purse p = {0};
     const grout_allocator allocator = {resize, &p};
     grout_diags *diags = grout_diags_new_in(&allocator);
@@ -461,9 +460,8 @@ START_TEST(diagnostics_without_memory_say_so) {
     ck_assert_ptr_null(grout_diags_new_in(&allocator));
     ck_assert_ptr_null(grout_builder_new_in(&allocator, "t"));
 }
-END_TEST
 
-START_TEST(blocks_keep_what_they_hold) {
+TEST_EACH(blocks_keep_what_they_hold, 2) {
     purse p = {0};
     const grout_allocator allocator = {resize, &p};
     const grout_allocator *const both[] = {NULL, &allocator};
@@ -491,9 +489,8 @@ START_TEST(blocks_keep_what_they_hold) {
     grout__free(copy);
     assert_empty(&p);
 }
-END_TEST
 
-START_TEST(arrays_grow_or_stay) {
+TEST(arrays_grow_or_stay) {
     purse p = {0};
     const grout_allocator allocator = {resize, &p};
     GROUT_ARRAY(uint32_t) array = {0};
@@ -516,9 +513,8 @@ START_TEST(arrays_grow_or_stay) {
     grout__free(array.items);
     assert_empty(&p);
 }
-END_TEST
 
-START_TEST(heaps_count_align_and_zero) {
+TEST(heaps_count_align_and_zero) {
     purse p = {0};
     const grout_allocator allocator = {resize, &p};
     grout_heap heap = {.allocator = &allocator, .limit = 100000};
@@ -536,22 +532,4 @@ START_TEST(heaps_count_align_and_zero) {
     ck_assert_uint_eq(heap.used, 0);
     ck_assert_uint_eq(heap.peak, 80100);
     assert_empty(&p);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("alloc");
-    TCase *tcase = tcase_create("alloc");
-    tcase_add_loop_test(tcase, all_comes_from_it_and_goes_back, 0, WORK_COUNT);
-    tcase_add_loop_test(tcase, a_limit_ends_in_out_of_memory, 0, WORK_COUNT);
-    tcase_add_test(tcase, diagnostics_without_memory_say_so);
-    tcase_add_loop_test(tcase, blocks_keep_what_they_hold, 0, 2);
-    tcase_add_test(tcase, arrays_grow_or_stay);
-    tcase_add_test(tcase, heaps_count_align_and_zero);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

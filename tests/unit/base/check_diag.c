@@ -1,10 +1,9 @@
 /* check_diag.c - the list of diagnostics and their rendering, byte for byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_diags *diags;
@@ -34,7 +33,7 @@ static void expect_rendering(const char *expected) {
     ck_assert_str_eq(out.data != NULL ? out.data : "", expected);
 }
 
-START_TEST(carets_stand_under_the_place) {
+TEST(carets_stand_under_the_place) {
     add_source("first\n  %x = lod %a\n");
     ck_assert(
         !grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(2, 8, 3), "no op '%s'", "lod"));
@@ -44,10 +43,9 @@ START_TEST(carets_stand_under_the_place) {
                      "      |        ^~~\n"
                      "  help: did you mean 'load'?\n\n");
 }
-END_TEST
 
 /* The line that a place names, however far down it is; none where there is none. */
-START_TEST(lines_far_down_are_shown) {
+TEST_EACH(lines_far_down_are_shown, 12) {
     static const uint32_t lines[] = {1, 63, 64, 65, 66, 128, 129, 199, 200, 201, 202, 1000};
     const uint32_t line = lines[_i];
     char text[3000] = "", place[64], expected[200];
@@ -67,9 +65,8 @@ START_TEST(lines_far_down_are_shown) {
         ck_assert_ptr_null(strstr(out.data, "line"));
     }
 }
-END_TEST
 
-START_TEST(notes_have_places_of_their_own) {
+TEST(notes_have_places_of_their_own) {
     add_source("one\r\ntwo\r\n");
     (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(2, 1, 3), "unused");
     grout_diags_note(diags, place_at(1, 3, 1), "here");
@@ -81,9 +78,8 @@ START_TEST(notes_have_places_of_their_own) {
                      "      | ^~~\n"
                      "  note: nowhere\n\n");
 }
-END_TEST
 
-START_TEST(notes_of_one_file_stand_in_one_look_at_it) {
+TEST(notes_of_one_file_stand_in_one_look_at_it) {
     add_source("one\ntwo\nthree\nfour\n");
     (void)grout_diags_add(diags, GROUT_DIAG_SMEM_RACE, place_at(4, 1, 4), "m");
     grout_diags_note(diags, place_at(4, 1, 4), "of the place itself");
@@ -97,9 +93,8 @@ START_TEST(notes_of_one_file_stand_in_one_look_at_it) {
                      "    4 | four\n"
                      "      | ^~~~ of the place itself\n\n");
 }
-END_TEST
 
-START_TEST(many_notes_keep_their_order) {
+TEST(many_notes_keep_their_order) {
     add_source("one\ntwo\n");
     (void)grout_diags_add(diags, GROUT_DIAG_DEADLOCK, place_at(2, 1, 3), "m");
     for (int i = 0; i < 3; i++) {
@@ -118,9 +113,8 @@ START_TEST(many_notes_keep_their_order) {
                      "    1 | one\n"
                      "      | ^~~\n\n");
 }
-END_TEST
 
-START_TEST(text_is_wrapped_at_the_width) {
+TEST(text_is_wrapped_at_the_width) {
     grout_render_options options = {.width = 48};
     add_source("a few words\n");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 3),
@@ -137,10 +131,9 @@ START_TEST(text_is_wrapped_at_the_width) {
                                "  help: a help of more words than one line of\n"
                                "      this width has\n\n");
 }
-END_TEST
 
 /* A terminal would break a longer line above its carets. */
-START_TEST(source_lines_are_cut_at_the_width) {
+TEST(source_lines_are_cut_at_the_width) {
     grout_render_options options = {.width = 56};
     add_source("0123456789012345678901234567890123456789abcde 67890123456789\n");
     (void)grout_diags_add(diags, GROUT_DIAG_SMEM_RACE, place_at(1, 1, 3), "m");
@@ -156,37 +149,33 @@ START_TEST(source_lines_are_cut_at_the_width) {
                                "      |                                ^~~~~~~~~\n"
                                "      |     further right\n\n");
 }
-END_TEST
 
-START_TEST(tabs_stay_tabs) {
+TEST(tabs_stay_tabs) {
     add_source("\tab\tcd");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 2), "m");
     expect_rendering("a.grout:1:5: error: m [syntax]\n"
                      "    1 | \tab\tcd\n"
                      "      | \t  \t^~\n\n");
 }
-END_TEST
 
-START_TEST(characters_count_once_and_bad_bytes_are_shown) {
+TEST(characters_count_once_and_bad_bytes_are_shown) {
     add_source("\xc3\xa9\xff\x01x");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 1), "m");
     expect_rendering("a.grout:1:5: error: m [syntax]\n"
                      "    1 | \xc3\xa9\\xff\\x01x\n"
                      "      |          ^\n\n");
 }
-END_TEST
 
-START_TEST(what_is_marked_may_be_shown_as_more) {
+TEST(what_is_marked_may_be_shown_as_more) {
     add_source("a \xe2\x80\xae\033[1m b ##[error]c");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 4), "m");
     expect_rendering("a.grout:1:3: error: m [syntax]\n"
                      "    1 | a \\u202e\\x1b[1m b #\\x23[error]c\n"
                      "      |   ^~~~~~~~~~\n\n");
 }
-END_TEST
 
 /* Neither a name nor a message begins a line as a report does. */
-START_TEST(names_and_messages_begin_no_line) {
+TEST(names_and_messages_begin_no_line) {
     const grout_place place = {"a\n::x\t\033", 1, 1, 1};
     (void)grout_diags_add_source(diags, place.file, "text\n", 5);
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place, "m\n@k: clean\n  covered: \xff");
@@ -201,10 +190,9 @@ START_TEST(names_and_messages_begin_no_line) {
                      "  help: h\\r\n"
                      "      | #\\x23[group]\n\n");
 }
-END_TEST
 
 /* A line that is shown as more columns than it has bytes is cut like any other. */
-START_TEST(long_lines_of_controls_are_cut_around_the_caret) {
+TEST(long_lines_of_controls_are_cut_around_the_caret) {
     char text[401];
     memset(text, '\033', sizeof text);
     memcpy(text + 200, "HERE", 4);
@@ -224,9 +212,8 @@ START_TEST(long_lines_of_controls_are_cut_around_the_caret) {
         grout_text_free(&shown);
     }
 }
-END_TEST
 
-START_TEST(spans_end_with_their_line) {
+TEST(spans_end_with_their_line) {
     add_source("abc\ndef");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 99), "m");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(2, 4, 0), "end");
@@ -239,9 +226,8 @@ START_TEST(spans_end_with_their_line) {
                      "      |    ^\n\n"
                      "a.grout:9:1: error: beyond [syntax]\n\n");
 }
-END_TEST
 
-START_TEST(long_lines_are_cut_around_the_caret) {
+TEST(long_lines_are_cut_around_the_caret) {
     char text[1001];
     memset(text, '.', sizeof text);
     text[1000] = '\0';
@@ -258,9 +244,8 @@ START_TEST(long_lines_are_cut_around_the_caret) {
     ck_assert_int_eq(strncmp(line + column, "HERE", 4), 0);
     ck_assert_str_eq(carets + column, "^~~~\n\n");
 }
-END_TEST
 
-START_TEST(places_may_lack_parts) {
+TEST(places_may_lack_parts) {
     (void)grout_diags_add(diags, GROUT_DIAG_FILE_UNREADABLE, (grout_place){"b.grout", 0, 0, 0},
                           "no");
     (void)grout_diags_add(diags, GROUT_DIAG_BUILDER, (grout_place){"c.c", 7, 0, 0}, "no");
@@ -269,17 +254,15 @@ START_TEST(places_may_lack_parts) {
                      "c.c:7: error: no [builder]\n\n"
                      "error: no [deadlock]\n\n");
 }
-END_TEST
 
-START_TEST(colors_are_ansi_and_optional) {
+TEST(colors_are_ansi_and_optional) {
     grout_render_options options = {.color = true};
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
     grout_diags_render(diags, &options, &out);
     ck_assert_str_eq(out.data, "\033[1ma.grout:1:1:\033[0m \033[1;31merror:\033[0m m [syntax]\n\n");
 }
-END_TEST
 
-START_TEST(twenty_are_kept_and_the_rest_counted) {
+TEST(twenty_are_kept_and_the_rest_counted) {
     for (uint32_t i = 0; i < GROUT_DIAGS_MAX + 3; i++) {
         (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(i + 1, 1, 1), "m");
     }
@@ -300,9 +283,8 @@ START_TEST(twenty_are_kept_and_the_rest_counted) {
     grout_diags_render(diags, NULL, &out);
     ck_assert_ptr_nonnull(strstr(out.data, "\n4 more not shown (at most 20 are)\n"));
 }
-END_TEST
 
-START_TEST(errors_beyond_a_list_of_errors_are_counted) {
+TEST(errors_beyond_a_list_of_errors_are_counted) {
     for (uint32_t i = 0; i < GROUT_DIAGS_MAX + 2; i++) {
         (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(i + 1, 1, 1), "m");
     }
@@ -310,25 +292,22 @@ START_TEST(errors_beyond_a_list_of_errors_are_counted) {
     ck_assert_uint_eq(grout_diags_get(diags, GROUT_DIAGS_MAX - 1)->place.line, GROUT_DIAGS_MAX);
     ck_assert_uint_eq(grout_diags_total(diags), GROUT_DIAGS_MAX + 2);
 }
-END_TEST
 
-START_TEST(severities_can_be_changed) {
+TEST(severities_can_be_changed) {
     (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(1, 1, 1), "m");
     grout_diags_set_severity(diags, 0, GROUT_SEVERITY_ERROR);
     ck_assert(grout_diags_has_errors(diags));
     grout_diags_set_severity(diags, 0, GROUT_SEVERITY_OFF);
     expect_rendering("");
 }
-END_TEST
 
-START_TEST(out_of_memory_is_said_once) {
+TEST(out_of_memory_is_said_once) {
     ck_assert(!grout_diags_add_oom(diags));
     ck_assert(!grout_diags_add_oom(diags));
     expect_rendering("error: out of memory [out-of-memory]\n\n");
 }
-END_TEST
 
-START_TEST(a_second_source_replaces_the_first) {
+TEST(a_second_source_replaces_the_first) {
     add_source("old");
     add_source("new");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
@@ -336,9 +315,8 @@ START_TEST(a_second_source_replaces_the_first) {
                      "    1 | new\n"
                      "      | ^\n\n");
 }
-END_TEST
 
-START_TEST(texts_grow_and_end_with_nul) {
+TEST(texts_grow_and_end_with_nul) {
     for (int i = 0; i < 1000; i++) {
         grout_text_add(&out, "%d,", i);
     }
@@ -347,9 +325,8 @@ START_TEST(texts_grow_and_end_with_nul) {
     ck_assert_int_eq(out.data[out.size], '\0');
     ck_assert(!out.failed);
 }
-END_TEST
 
-START_TEST(a_text_takes_formats_of_every_length) {
+TEST(a_text_takes_formats_of_every_length) {
     for (int size = 0; size < 300; size++) {
         grout_text text = {0};
         grout_text_add(&text, "[");
@@ -361,39 +338,7 @@ START_TEST(a_text_takes_formats_of_every_length) {
         grout_text_free(&text);
     }
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("diag");
-    TCase *tcase = tcase_create("diag");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, carets_stand_under_the_place);
-    tcase_add_test(tcase, notes_have_places_of_their_own);
-    tcase_add_test(tcase, notes_of_one_file_stand_in_one_look_at_it);
-    tcase_add_test(tcase, many_notes_keep_their_order);
-    tcase_add_test(tcase, text_is_wrapped_at_the_width);
-    tcase_add_test(tcase, source_lines_are_cut_at_the_width);
-    tcase_add_test(tcase, tabs_stay_tabs);
-    tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_shown);
-    tcase_add_test(tcase, what_is_marked_may_be_shown_as_more);
-    tcase_add_test(tcase, names_and_messages_begin_no_line);
-    tcase_add_test(tcase, long_lines_of_controls_are_cut_around_the_caret);
-    tcase_add_test(tcase, spans_end_with_their_line);
-    tcase_add_test(tcase, long_lines_are_cut_around_the_caret);
-    tcase_add_test(tcase, places_may_lack_parts);
-    tcase_add_loop_test(tcase, lines_far_down_are_shown, 0, 12);
-    tcase_add_test(tcase, colors_are_ansi_and_optional);
-    tcase_add_test(tcase, twenty_are_kept_and_the_rest_counted);
-    tcase_add_test(tcase, errors_beyond_a_list_of_errors_are_counted);
-    tcase_add_test(tcase, severities_can_be_changed);
-    tcase_add_test(tcase, out_of_memory_is_said_once);
-    tcase_add_test(tcase, a_second_source_replaces_the_first);
-    tcase_add_test(tcase, texts_grow_and_end_with_nul);
-    tcase_add_test(tcase, a_text_takes_formats_of_every_length);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -1,9 +1,7 @@
 /* check_keyed.c - records by key: against a list of the same.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/keyed.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/tests.h"
 
 typedef struct item {
     grout_keyed head;
@@ -34,7 +32,7 @@ static item *get_item(const fixture *f, uint32_t index) {
 }
 
 /* Every third key is taken out again; all others are found, each once. */
-START_TEST(found_and_removed) {
+TEST(found_and_removed) {
     fixture f;
     uint32_t count = 0;
     uint64_t sum = 0;
@@ -65,9 +63,8 @@ START_TEST(found_and_removed) {
                                KEYS / 3);
     end(&f);
 }
-END_TEST
 
-START_TEST(without_memory) {
+TEST(without_memory) {
     fixture f;
     begin(&f);
     f.heap.limit = 64;
@@ -78,10 +75,9 @@ START_TEST(without_memory) {
     ck_assert_uint_ne(grout_keyed__get(f.table, 1, 2, &f.heap), 0);
     end(&f);
 }
-END_TEST
 
 /* More buckets cannot be had: what there is stays found, and a later try makes them. */
-START_TEST(without_memory_to_grow) {
+TEST(without_memory_to_grow) {
     fixture f;
     uint64_t count = 0;
     begin(&f);
@@ -102,19 +98,4 @@ START_TEST(without_memory_to_grow) {
         ck_assert_uint_ne(grout_keyed__find(f.table, i, 7), 0);
     }
     end(&f);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("keyed");
-    TCase *tests = tcase_create("keyed");
-    tcase_add_test(tests, found_and_removed);
-    tcase_add_test(tests, without_memory);
-    tcase_add_test(tests, without_memory_to_grow);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/limited.h"
 #include "base/line_starts.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const text_case cases[] = {
     {"a\nbc", 2, 2, {0, 2}, {1, 0}}, /* what comes after its size is none of it */
 };
 
-START_TEST(lines_are_found) {
+TEST_EACH(lines_are_found, COUNT_OF(cases)) {
     const text_case *c = &cases[_i];
     grout_line_starts starts;
     size_t size = 77;
@@ -39,11 +39,10 @@ START_TEST(lines_are_found) {
     ck_assert_ptr_null(grout_line_starts__find(&starts, SIZE_MAX, &size));
     grout_line_starts__deinit(&starts);
 }
-END_TEST
 
 /* The n-th line of this many is n % 7 bytes long: across the marks, against a walk from the start.
  */
-START_TEST(long_texts_are_as_short_ones) {
+TEST_EACH(long_texts_are_as_short_ones, 5) {
     const size_t most = GROUT_MARKED_LINES; /* between two marks */
     const size_t counts[] = {most - 1, most, most + 1, 2 * most, 1000};
     const size_t count = counts[_i];
@@ -66,9 +65,8 @@ START_TEST(long_texts_are_as_short_ones) {
     grout_line_starts__deinit(&starts);
     free(text);
 }
-END_TEST
 
-START_TEST(without_memory_it_says_so) {
+TEST(without_memory_it_says_so) {
     char text[65 * GROUT_MARKED_LINES];
     memset(text, '\n', sizeof text);
     for (uint64_t limit = 1; limit < 400; limit += 50) {
@@ -79,19 +77,4 @@ START_TEST(without_memory_it_says_so) {
         grout_line_starts__deinit(&starts);
         ck_assert_uint_eq(limited.used, 0);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("line_starts");
-    TCase *tcase = tcase_create("line_starts");
-    tcase_add_loop_test(tcase, lines_are_found, 0, sizeof cases / sizeof cases[0]);
-    tcase_add_loop_test(tcase, long_texts_are_as_short_ones, 0, 5);
-    tcase_add_test(tcase, without_memory_it_says_so);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

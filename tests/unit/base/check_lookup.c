@@ -1,9 +1,7 @@
 /* check_lookup.c - numbers by keys, of many and of unlucky keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lookup.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/tests.h"
 
 enum { COUNT = 100000 };
 
@@ -12,7 +10,7 @@ static uint64_t make_key(int kind, uint64_t i) {
     return kind == 0 ? i : kind == 1 ? i << 40 : i * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-START_TEST(each_key_has_its_number) {
+TEST_EACH(each_key_has_its_number, 3) {
     grout_lookup lookup = {0};
     ck_assert_uint_eq(grout_lookup__find(&lookup, 7), 0);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -35,17 +33,4 @@ START_TEST(each_key_has_its_number) {
     ck_assert_uint_eq(grout_lookup__find(&copy, make_key(_i, COUNT - 1)), COUNT);
     ck_assert_uint_eq(grout_lookup__find(&copy, make_key(_i, COUNT)), 0);
     grout_lookup__deinit(&copy);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lookup");
-    TCase *tcase = tcase_create("lookup");
-    tcase_add_loop_test(tcase, each_key_has_its_number, 0, 3);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,12 +3,11 @@
 #include "base/diag_list.h"
 #include "base/limited.h"
 #include "base/shared_text.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
-START_TEST(the_last_owner_frees) {
+TEST(the_last_owner_frees) {
     grout_limited limited;
     grout_limited__init(&limited, NULL, 0);
     grout_shared_text *text = grout_shared_text__new(&limited.allocator, "a\nb\0c", 5);
@@ -22,9 +21,8 @@ START_TEST(the_last_owner_frees) {
     grout_shared_text__drop(text);
     ck_assert_uint_eq(limited.used, 0);
 }
-END_TEST
 
-START_TEST(another_allocator_has_a_copy) {
+TEST(another_allocator_has_a_copy) {
     grout_limited limited;
     grout_limited__init(&limited, NULL, 0);
     grout_shared_text *text = grout_shared_text__new(&limited.allocator, "text", 4);
@@ -41,9 +39,8 @@ START_TEST(another_allocator_has_a_copy) {
     grout_shared_text__drop(text);
     grout_shared_text__drop(NULL);
 }
-END_TEST
 
-START_TEST(lists_show_a_text_that_they_share) {
+TEST(lists_show_a_text_that_they_share) {
     grout_shared_text *text = grout_shared_text__new(NULL, "one\ntwo\n", 8);
     grout_diags *diags[2] = {grout_diags_new(), grout_diags_new()};
     for (int i = 0; i < 2; i++) {
@@ -60,9 +57,8 @@ START_TEST(lists_show_a_text_that_they_share) {
     grout_text_free(&out);
     grout_diags_free(diags[1]);
 }
-END_TEST
 
-START_TEST(what_a_list_has_said_is_said_again) {
+TEST(what_a_list_has_said_is_said_again) {
     grout_diags *from = grout_diags_new(), *to = grout_diags_new();
     (void)grout_diags_add(from, GROUT_DIAG_SYNTAX, (grout_place){"f", 2, 1, 3}, "100%% %s", "%d");
     grout_diags_note(from, (grout_place){"g", 1, 1, 1}, "%s", "%n");
@@ -81,20 +77,4 @@ START_TEST(what_a_list_has_said_is_said_again) {
     ck_assert_int_eq(diag->notes[1].severity, GROUT_SEVERITY_ADVICE);
     ck_assert_int_eq(grout_diags_get(to, 1)->severity, GROUT_SEVERITY_WARNING);
     grout_diags_free(to);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("shared_text");
-    TCase *tcase = tcase_create("shared_text");
-    tcase_add_test(tcase, the_last_owner_frees);
-    tcase_add_test(tcase, another_allocator_has_a_copy);
-    tcase_add_test(tcase, lists_show_a_text_that_they_share);
-    tcase_add_test(tcase, what_a_list_has_said_is_said_again);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,9 @@
 /* check_suggest.c - which known word is offered for one that is not known.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/suggest.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const words[] = {
@@ -35,7 +34,7 @@ static const suggest_case cases[] = {
     {"", NULL},
 };
 
-START_TEST(the_nearest_word_is_offered) {
+TEST_EACH(the_nearest_word_is_offered, COUNT_OF(cases)) {
     const suggest_case *c = &cases[_i];
     grout_suggestion suggestion = grout_suggest__begin(c->wanted, strlen(c->wanted));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -48,9 +47,8 @@ START_TEST(the_nearest_word_is_offered) {
         ck_assert_str_eq(suggestion.best, c->best);
     }
 }
-END_TEST
 
-START_TEST(commands_may_be_begun) {
+TEST(commands_may_be_begun) {
     static const char *const commands[] = {"check", "run",  "emit",    "fmt",
                                            "ops",   "help", "explain", "use-of-uninitialised"};
     static const suggest_case texts[] = {
@@ -79,9 +77,8 @@ START_TEST(commands_may_be_begun) {
                       "%s: %s", texts[k].wanted, best == NULL ? "nothing" : best);
     }
 }
-END_TEST
 
-START_TEST(long_words_and_many_words_cost_nothing) {
+TEST(long_words_and_many_words_cost_nothing) {
     char word[300];
     memset(word, 'a', sizeof word - 1);
     word[sizeof word - 1] = '\0';
@@ -95,20 +92,4 @@ START_TEST(long_words_and_many_words_cost_nothing) {
     }
     grout_suggest__offer(&suggestion, "aaac"); /* too late */
     ck_assert_ptr_null(suggestion.best);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("suggest");
-    TCase *tcase = tcase_create("suggest");
-    tcase_add_loop_test(tcase, the_nearest_word_is_offered, 0,
-                        (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_test(tcase, commands_may_be_begun);
-    tcase_add_test(tcase, long_words_and_many_words_cost_nothing);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

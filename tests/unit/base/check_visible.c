@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/line_name.h"
 #include "base/visible.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void expect_shown(const char *bytes, size_t size, uint32_t keep, const ch
     grout_text_free(&out);
 }
 
-START_TEST(each_character) {
+TEST(each_character) {
     for (uint32_t code = 1; code < 0x110000; code += code < 0x2100 ? 1 : 4093) {
         char bytes[5] = "", wanted[16];
         if (code >= 0xd800 && code < 0xe000) {
@@ -61,16 +61,14 @@ START_TEST(each_character) {
                                       : wanted);
     }
 }
-END_TEST
 
-START_TEST(bytes_that_are_no_characters) {
+TEST(bytes_that_are_no_characters) {
     expect_shown("a\0b", 3, ALL, "a\\x00b");
     expect_shown("\xff\xc0\xaf", 3, ALL, "\\xff\\xc0\\xaf");
     expect_shown("\xed\xa0\x80", 3, ALL, "\\xed\\xa0\\x80"); /* a surrogate */
     expect_shown("\xe2\x80", 2, ALL, "\\xe2\\x80");          /* cut off */
     expect_shown("\x9b", 1, ALL, "\\x9b");                   /* C1 as one byte */
 }
-END_TEST
 
 typedef struct keep_case {
     const char *text;
@@ -102,13 +100,12 @@ static const keep_case keep_cases[] = {
     {"", GROUT_KEEP_NOTHING, ""},
 };
 
-START_TEST(what_is_kept) {
+TEST_EACH(what_is_kept, COUNT_OF(keep_cases)) {
     const keep_case *c = &keep_cases[_i];
     expect_shown(c->text, strlen(c->text), c->keep, c->wanted);
 }
-END_TEST
 
-START_TEST(lines_get_a_mark) {
+TEST(lines_get_a_mark) {
     grout_text print = {0}, message = {0};
     grout_visible__add_print(&print, "a\n@k: clean\n\n", 13);
     ck_assert_str_eq(print.data, "a\n  | @k: clean\n  | \n  | ");
@@ -120,28 +117,10 @@ START_TEST(lines_get_a_mark) {
     ck_assert_str_eq(message.data, "");
     grout_text_free(&message);
 }
-END_TEST
 
-START_TEST(names_of_lines) {
+TEST(names_of_lines) {
     grout_text out = {0};
     grout_line_name__add(&out, "a/\"b\\c\nd\r\x7f\xc3\xa9'1.grout");
     ck_assert_str_eq(out.data, "a/_b_c_d__\xc3\xa9'1.grout");
     grout_text_free(&out);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("visible");
-    TCase *tcase = tcase_create("text");
-    tcase_add_test(tcase, each_character);
-    tcase_add_test(tcase, bytes_that_are_no_characters);
-    tcase_add_loop_test(tcase, what_is_kept, 0, sizeof keep_cases / sizeof keep_cases[0]);
-    tcase_add_test(tcase, lines_get_a_mark);
-    tcase_add_test(tcase, names_of_lines);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

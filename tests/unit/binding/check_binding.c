@@ -4,17 +4,17 @@
 #include "grout-internal/words.h"
 #include "grout/grout.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* ---- versions ------------------------------------------------------------------------------- */
 
-START_TEST(versions_are_those_of_the_headers) {
+TEST(versions_are_those_of_the_headers) {
     ck_assert_uint_eq(grout_abi_get_version(), GROUT_ABI_VERSION);
     ck_assert_str_eq(grout_get_version(), GROUT_VERSION);
     ck_assert_uint_ne(grout_abi_get_tables(), 0);
     ck_assert_uint_eq(grout_abi_get_tables(), grout_abi_get_tables());
 }
-END_TEST
 
 /* Bytes of a public struct; 0: there is none. */
 static size_t get_size(const char *name) {
@@ -26,7 +26,7 @@ static size_t get_size(const char *name) {
     return known == NULL ? 0 : size;
 }
 
-START_TEST(structs_have_their_sizes) {
+TEST(structs_have_their_sizes) {
     ck_assert_uint_eq(get_size("grout_array"), sizeof(grout_array));
     ck_assert_uint_eq(get_size("grout_operand"), sizeof(grout_operand));
     ck_assert_uint_eq(get_size("grout_kernel"), sizeof(grout_kernel));
@@ -34,9 +34,8 @@ START_TEST(structs_have_their_sizes) {
     ck_assert_uint_eq(get_size("grout_machine"), 0); /* nobody sees into it */
     ck_assert_uint_eq(get_size(""), 0);
 }
-END_TEST
 
-START_TEST(structs_are_listed_once_in_order) {
+TEST(structs_are_listed_once_in_order) {
     const char *before = "", *name;
     size_t size = 0;
     uint32_t count = 0;
@@ -49,7 +48,6 @@ START_TEST(structs_are_listed_once_in_order) {
     ck_assert_uint_gt(count, 40);
     ck_assert_ptr_null(grout_abi_get_struct(UINT32_MAX, &size));
 }
-END_TEST
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -65,7 +63,7 @@ static void expect_verdict(grout_verdict_line line, const char *expected) {
     expect_text(&text, expected);
 }
 
-START_TEST(verdicts_have_words) {
+TEST(verdicts_have_words) {
     expect_verdict((grout_verdict_line){.word = "clean"}, "@k: clean");
     expect_verdict((grout_verdict_line){.word = "clean", .differs = "%c differs"},
                    "@k: clean of races, but %c differs");
@@ -86,9 +84,8 @@ START_TEST(verdicts_have_words) {
     expect_verdict((grout_verdict_line){.word = "clean", .differs = "%c differs", .color = true},
                    "@k: \033[1;31mclean of races\033[0m, but %c differs");
 }
-END_TEST
 
-START_TEST(launches_have_words) {
+TEST_EACH(launches_have_words, 3) {
     static const char *const texts[][2] = {
         {"kernel @k()\n{\n}\n", "one CTA of one thread"},
         {"kernel @k() grid(x = 2, y = 3) threads(wg = 2)\n{\n}\n", "grid(x=2, y=3) threads(wg=2)"},
@@ -101,9 +98,8 @@ START_TEST(launches_have_words) {
     expect_text(&text, texts[_i][1]);
     free_text(&it);
 }
-END_TEST
 
-START_TEST(promises_have_words) {
+TEST(promises_have_words) {
     grout_check_summary summary = {
         .is_well_synchronised = true, .not_well_synchronised_because = "", .assuming = ""};
     grout_text text = {0};
@@ -124,9 +120,8 @@ START_TEST(promises_have_words) {
     grout_describe_promise(&summary, false, "time is over", &text);
     expect_text(&text, "the run is incomplete: time is over; nothing is known of the rest");
 }
-END_TEST
 
-START_TEST(non_finite_values_have_words) {
+TEST(non_finite_values_have_words) {
     grout_run_stats stats = {0};
     grout_text text = {0};
     grout_describe_non_finite(&stats, &text);
@@ -140,9 +135,8 @@ START_TEST(non_finite_values_have_words) {
     expect_text(&text, "2 elements were made NaN or infinite out of numbers; 3 computed from such "
                        "stayed so");
 }
-END_TEST
 
-START_TEST(findings_have_words) {
+TEST(findings_have_words) {
     grout_finding finding = {.code = GROUT_DIAG_SMEM_RACE, .primary = {.file = "k", .line = 26}};
     grout_text text = {0};
     grout_describe_finding(&finding, &text);
@@ -154,11 +148,10 @@ START_TEST(findings_have_words) {
     grout_describe_finding(&finding, &text);
     expect_text(&text, "smem-race at lines 26 and 37");
 }
-END_TEST
 
 /* ---- consts by sizes ------------------------------------------------------------------------ */
 
-START_TEST(dimensions_are_consts) {
+TEST(dimensions_are_consts) {
     bound_text it =
         bind_text("const N = 4\nkernel @k(%a: in gmem f32[N, 8, N * 2], %s: i32)\n{\n}\n", NULL, 0);
     ck_assert_msg(it.bound != NULL, "%s", get_said(it.diags));
@@ -172,25 +165,4 @@ START_TEST(dimensions_are_consts) {
     }
     ck_assert_uint_eq(grout_param_get_dim_const(it.symbolic, scalar, 0), 0);
     free_text(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("binding");
-    TCase *tcase = tcase_create("binding");
-    tcase_add_test(tcase, versions_are_those_of_the_headers);
-    tcase_add_test(tcase, structs_have_their_sizes);
-    tcase_add_test(tcase, structs_are_listed_once_in_order);
-    tcase_add_test(tcase, verdicts_have_words);
-    tcase_add_loop_test(tcase, launches_have_words, 0, 3);
-    tcase_add_test(tcase, promises_have_words);
-    tcase_add_test(tcase, non_finite_values_have_words);
-    tcase_add_test(tcase, findings_have_words);
-    tcase_add_test(tcase, dimensions_are_consts);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 /* check_diff.c - a difference makes the one text of the other, however many lines differ.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "repair/diff.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static const texts all[] = {{0, 3, 2},     {1, 1, 1},    {5, 2, 2},    {40, 3, 4
                             {200, 50, 10}, {900, 9, 90}, {1500, 2, 2}, {3000, 5000, 3}};
 #define TEXT_COUNT (sizeof all / sizeof all[0])
 
-START_TEST(a_difference_makes_the_other_text) {
+TEST_EACH(a_difference_makes_the_other_text, (int)(8 * TEXT_COUNT)) {
     const texts *t = &all[(size_t)_i % TEXT_COUNT];
     uint32_t state = (uint32_t)_i + 1;
     grout_text before = {0}, after = {0}, diff = {0}, made = {0};
@@ -84,9 +84,8 @@ START_TEST(a_difference_makes_the_other_text) {
     grout_text_free(&diff);
     grout_text_free(&made);
 }
-END_TEST
 
-START_TEST(few_changes_are_shown_alone) {
+TEST(few_changes_are_shown_alone) {
     grout_text before = {0}, after = {0}, diff = {0};
     for (uint32_t i = 0; i < 2000; i++) {
         add_line(&before, i % 7);
@@ -98,18 +97,4 @@ START_TEST(few_changes_are_shown_alone) {
     grout_text_free(&before);
     grout_text_free(&after);
     grout_text_free(&diff);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("diff");
-    TCase *tcase = tcase_create("diff");
-    tcase_add_loop_test(tcase, a_difference_makes_the_other_text, 0, (int)(8 * TEXT_COUNT));
-    tcase_add_test(tcase, few_changes_are_shown_alone);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,8 @@
 /* check_expect.c - expectation comments: how they are read, and what meets them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check/expect.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct comment_case {
@@ -50,7 +49,7 @@ static const comment_case cases[] = {
      "no code follows"},
 };
 
-START_TEST(test_comments) {
+TEST_EACH(test_comments, COUNT_OF(cases)) {
     const comment_case *c = &cases[_i];
     grout_expectations e;
     ck_assert(grout_expectations__read("f", c->text, strlen(c->text), &e));
@@ -70,9 +69,8 @@ START_TEST(test_comments) {
     }
     grout_expectations__deinit(&e);
 }
-END_TEST
 
-START_TEST(test_run_text) {
+TEST(test_run_text) {
     static const char text[] = "// expect: clean\n//  run:   --timing lazy -D X=64  \nx\n";
     grout_expectations e;
     ck_assert(grout_expectations__read("f", text, sizeof text - 1, &e));
@@ -82,7 +80,6 @@ START_TEST(test_run_text) {
     ck_assert_uint_eq(e.runs.items[0].column, 12);
     grout_expectations__deinit(&e);
 }
-END_TEST
 
 typedef struct match_case {
     const char *name;
@@ -143,7 +140,7 @@ static const match_case match_cases[] = {
      true},
 };
 
-START_TEST(test_match) {
+TEST_EACH(test_match, COUNT_OF(match_cases)) {
     const match_case *c = &match_cases[_i];
     grout_expectations e;
     grout_expect_list found = {0};
@@ -156,19 +153,4 @@ START_TEST(test_match) {
     ck_assert_msg(grout_expect__match(&e, &found) == c->is_met, "%s, again", c->name);
     grout_expect_list__deinit(&found);
     grout_expectations__deinit(&e);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("expect");
-    TCase *tcase = tcase_create("expect");
-    tcase_add_loop_test(tcase, test_comments, 0, (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_loop_test(tcase, test_match, 0, (int)(sizeof match_cases / sizeof match_cases[0]));
-    tcase_add_test(tcase, test_run_text);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

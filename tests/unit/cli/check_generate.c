@@ -3,10 +3,9 @@
 #include "call/input/generator_words.h"
 #include "call/session/options.h"
 #include "grout-internal/interp.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t get_hash(const void *data, size_t size) {
@@ -19,7 +18,7 @@ static uint64_t get_hash(const void *data, size_t size) {
 }
 
 /* The bytes of 1000 elements, as first released: a change here changes everybody's results. */
-START_TEST(test_bytes) {
+TEST(test_bytes) {
     static const struct {
         const char *text;
         grout_dtype dtype;
@@ -43,9 +42,8 @@ START_TEST(test_bytes) {
                       grout_dtype_get_info(cases[i].dtype)->text, (unsigned long long)hash);
     }
 }
-END_TEST
 
-START_TEST(test_ints) {
+TEST(test_ints) {
     float values[4000];
     grout_generator generator = {.kind = GROUT_GENERATOR_INTS};
     int counts[9] = {0};
@@ -67,9 +65,8 @@ START_TEST(test_ints) {
     }
     ck_assert_uint_lt(same, 1000);
 }
-END_TEST
 
-START_TEST(test_randn) {
+TEST(test_randn) {
     static double values[100000];
     grout_generator generator = {.kind = GROUT_GENERATOR_RANDN, .seed = 42};
     double sum = 0, squares = 0;
@@ -81,10 +78,9 @@ START_TEST(test_randn) {
     ck_assert(fabs(sum / 100000) < 0.01);
     ck_assert(fabs(squares / 100000 - 1) < 0.02);
 }
-END_TEST
 
 /* The generators round as casts do, in every float type. */
-START_TEST(test_rounding) {
+TEST(test_rounding) {
     static const double numbers[] = {
         0.0,      -0.0,     1.0,   -1.5,        0.1,        1.0 / 3,  2.5,   447.9, 448.0,
         449.0,    464.0,    465.0, 57344.0,     57345.0,    61439.0,  61440, 65504, 65519.9,
@@ -105,10 +101,9 @@ START_TEST(test_rounding) {
         }
     }
 }
-END_TEST
 
 /* The help of --input is a text of its own: it names each generator. */
-START_TEST(test_help) {
+TEST(test_help) {
     grout_text help = {0};
     grout_option__describe(GROUT_OPTION_INPUT, &help);
     for (int kind = 0; kind < GROUT_GENERATOR_VALUE; kind++) {
@@ -120,9 +115,8 @@ START_TEST(test_help) {
     }
     grout_text_free(&help);
 }
-END_TEST
 
-START_TEST(test_text) {
+TEST(test_text) {
     static const struct {
         const char *text;
         bool is_good;
@@ -166,9 +160,8 @@ START_TEST(test_text) {
         }
     }
 }
-END_TEST
 
-START_TEST(test_fits) {
+TEST(test_fits) {
     static const struct {
         const char *text;
         grout_dtype dtype;
@@ -194,23 +187,4 @@ START_TEST(test_fits) {
         ck_assert_msg(grout_generator_fits(&generator, cases[i].dtype) == cases[i].fits, "%s as %s",
                       cases[i].text, grout_dtype_get_info(cases[i].dtype)->text);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("generate");
-    TCase *tcase = tcase_create("generate");
-    tcase_add_test(tcase, test_bytes);
-    tcase_add_test(tcase, test_ints);
-    tcase_add_test(tcase, test_randn);
-    tcase_add_test(tcase, test_rounding);
-    tcase_add_test(tcase, test_help);
-    tcase_add_test(tcase, test_text);
-    tcase_add_test(tcase, test_fits);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 /* check_npy.c - .npy files in memory: what is read, what is refused, what is written.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "call/input/npy.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static const read_case read_cases[] = {
      2},
 };
 
-START_TEST(test_read) {
+TEST_EACH(test_read, COUNT_OF(read_cases)) {
     const read_case *c = &read_cases[_i];
     uint8_t file[256], out[16] = {0}, *copy;
     grout_npy npy;
@@ -177,7 +177,6 @@ START_TEST(test_read) {
     free(copy);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- files that are refused ----------------------------------------------------------------- */
 
@@ -218,7 +217,7 @@ static const bad_case bad_cases[] = {
      4},
 };
 
-START_TEST(test_bad) {
+TEST_EACH(test_bad, COUNT_OF(bad_cases)) {
     const bad_case *c = &bad_cases[_i];
     uint8_t file[256] = {0}, data[16] = {0}, *copy;
     grout_npy npy;
@@ -230,9 +229,8 @@ START_TEST(test_bad) {
     free(copy);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(test_header_limit) {
+TEST(test_header_limit) {
     static const uint8_t start[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 0xff, 0xff, 0xff, 0x7f};
     grout_npy npy;
     grout_diags *diags = grout_diags_new();
@@ -240,7 +238,6 @@ START_TEST(test_header_limit) {
     ck_assert_ptr_nonnull(strstr(grout_diags_get(diags, 0)->message, "65536"));
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- files that are written ----------------------------------------------------------------- */
 
@@ -265,7 +262,7 @@ static const write_case write_cases[] = {
      "{'descr': '<u8', 'fortran_order': False, 'shape': (1, 2, 3), }"},
 };
 
-START_TEST(test_write) {
+TEST_EACH(test_write, COUNT_OF(write_cases)) {
     const write_case *c = &write_cases[_i];
     grout_text header = {0};
     grout_npy npy;
@@ -290,9 +287,8 @@ START_TEST(test_write) {
     grout_text_free(&header);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(test_types) {
+TEST(test_types) {
     static const struct {
         const char *descr;
         grout_dtype dtype;
@@ -322,21 +318,4 @@ START_TEST(test_types) {
         free(copy);
         grout_diags_free(diags);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("npy");
-    TCase *tcase = tcase_create("npy");
-    tcase_add_loop_test(tcase, test_read, 0, (int)(sizeof read_cases / sizeof read_cases[0]));
-    tcase_add_loop_test(tcase, test_bad, 0, (int)(sizeof bad_cases / sizeof bad_cases[0]));
-    tcase_add_loop_test(tcase, test_write, 0, (int)(sizeof write_cases / sizeof write_cases[0]));
-    tcase_add_test(tcase, test_header_limit);
-    tcase_add_test(tcase, test_types);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,9 @@
 /* check_op_facts.c - every value of every column that 'grout ops' prints has words of its own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/op_facts.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A field of a struct of bytes, and the values 0 to last that it takes. */
@@ -59,7 +58,7 @@ static void compare_all(const column *it, grout_text *texts) {
     }
 }
 
-START_TEST(each_value_of_a_sync_column_has_its_words) {
+TEST_EACH(each_value_of_a_sync_column_has_its_words, COUNT_OF(sync_columns)) {
     const column *it = &sync_columns[_i];
     grout_text texts[VALUES_MAX] = {{0}};
     ck_assert_uint_lt(it->last, VALUES_MAX);
@@ -73,9 +72,8 @@ START_TEST(each_value_of_a_sync_column_has_its_words) {
     }
     compare_all(it, texts);
 }
-END_TEST
 
-START_TEST(each_value_of_a_region_column_has_its_words) {
+TEST_EACH(each_value_of_a_region_column_has_its_words, COUNT_OF(region_columns)) {
     const column *it = &region_columns[_i];
     grout_text texts[VALUES_MAX] = {{0}};
     ck_assert_uint_lt(it->last, VALUES_MAX);
@@ -86,9 +84,8 @@ START_TEST(each_value_of_a_region_column_has_its_words) {
     }
     compare_all(it, texts);
 }
-END_TEST
 
-START_TEST(a_reason_is_printed) {
+TEST(a_reason_is_printed) {
     grout_text with = {0}, without = {0};
     grout_op_facts__add_sync(&(grout_sync_info){.warp = "it counts whole threads"}, "  ", &with);
     grout_op_facts__add_sync(&(grout_sync_info){.warp = ""}, "  ", &without);
@@ -97,9 +94,8 @@ START_TEST(a_reason_is_printed) {
     grout_text_free(&with);
     grout_text_free(&without);
 }
-END_TEST
 
-START_TEST(each_update_has_its_words) {
+TEST(each_update_has_its_words) {
     const column it = {"update", 0, GROUT_UPDATE_COUNT - 2, 1};
     grout_text texts[GROUT_UPDATE_COUNT] = {{0}};
     for (int i = 1; i < GROUT_UPDATE_COUNT; i++) {
@@ -107,10 +103,9 @@ START_TEST(each_update_has_its_words) {
     }
     compare_all(&it, texts);
 }
-END_TEST
 
 /* The lines of different rows differ, unless the rows' lines do not. */
-START_TEST(each_line_of_an_effect_row_is_printed) {
+TEST_EACH(each_line_of_an_effect_row_is_printed, GROUT_EFFECT_ROW_COUNT) {
     grout_text text = {0};
     uint32_t count, lines = 0;
     (void)grout_effect_row_get_effects((grout_effect_row)_i, &count);
@@ -120,23 +115,4 @@ START_TEST(each_line_of_an_effect_row_is_printed) {
     }
     ck_assert_msg(lines == count, "row %d: %u lines of %u", _i, lines, count);
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("op_facts");
-    TCase *tcase = tcase_create("op_facts");
-    tcase_add_loop_test(tcase, each_value_of_a_sync_column_has_its_words, 0,
-                        (int)(sizeof sync_columns / sizeof *sync_columns));
-    tcase_add_loop_test(tcase, each_value_of_a_region_column_has_its_words, 0,
-                        (int)(sizeof region_columns / sizeof *region_columns));
-    tcase_add_test(tcase, a_reason_is_printed);
-    tcase_add_test(tcase, each_update_has_its_words);
-    tcase_add_loop_test(tcase, each_line_of_an_effect_row_is_printed, 0, GROUT_EFFECT_ROW_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

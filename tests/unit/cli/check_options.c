@@ -1,8 +1,8 @@
 /* check_options.c - the command line: what is taken, what is refused, and with which words.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "call/session/options.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static bool parse(char *line, grout_options *options, grout_diags *diags) {
            grout_options__check_arguments(options, diags);
 }
 
-START_TEST(test_parse) {
+TEST_EACH(test_parse, COUNT_OF(cases)) {
     const option_case *c = &cases[_i];
     char line[256];
     grout_options options = {0};
@@ -88,9 +88,8 @@ START_TEST(test_parse) {
     grout_options__deinit(&options);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(test_values) {
+TEST(test_values) {
     char line[] = "check a --seed 1 -D X=1 --seed 0x10 -D Y=2 --rtol 1e-3 --max-memory 2K -q";
     grout_options options = {0};
     grout_diags *diags = grout_diags_new();
@@ -108,13 +107,12 @@ START_TEST(test_values) {
     grout_options__deinit(&options);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* A line of --help, with a column of names beside it. */
 enum { HELP_MAX = 64 };
 
 /* The table: no name stands twice in a command, groups are together, help is there and a line. */
-START_TEST(test_table) {
+TEST(test_table) {
     static const char repeatable[] = "; repeatable";
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         const grout_option_info *a = grout_option__get_info((grout_option_id)i);
@@ -135,9 +133,8 @@ START_TEST(test_table) {
         }
     }
 }
-END_TEST
 
-START_TEST(test_numbers) {
+TEST(test_numbers) {
     uint64_t u;
     int64_t i;
     double d;
@@ -149,20 +146,4 @@ START_TEST(test_numbers) {
     ck_assert(!grout_read_i64("9223372036854775808", &i) && !grout_read_i64("--1", &i));
     ck_assert(grout_read_number("-1e-3", &d) && d == -1e-3);
     ck_assert(!grout_read_number("1x", &d) && !grout_read_number("", &d));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("options");
-    TCase *tcase = tcase_create("options");
-    tcase_add_loop_test(tcase, test_parse, 0, (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_test(tcase, test_values);
-    tcase_add_test(tcase, test_table);
-    tcase_add_test(tcase, test_numbers);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

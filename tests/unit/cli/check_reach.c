@@ -1,9 +1,9 @@
 /* check_reach.c - what of a buffer async operations have written, against a model of single bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "call/run/reach.h"
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
-#include <check.h>
 #include <string.h>
 
 #define BYTES   2048
@@ -56,7 +56,7 @@ static void write_run(grout_reach *reach, grout_object_id object, const grout_ru
     ck_assert(reach->observer.event(reach->observer.self, &event));
 }
 
-START_TEST(says_whether_bytes_were_written_again) {
+TEST(says_whether_bytes_were_written_again) {
     bound_text text = bind_text(kernel, NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     const grout_load load = {.bound = text.bound};
@@ -87,17 +87,4 @@ START_TEST(says_whether_bytes_were_written_again) {
     ck_assert_uint_gt(spread, 400);
     ck_assert_uint_gt(reused, 400);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("reach");
-    TCase *tests = tcase_create("uses");
-    tcase_add_test(tests, says_whether_bytes_were_written_again);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

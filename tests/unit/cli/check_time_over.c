@@ -1,10 +1,10 @@
 /* check_time_over.c - commands on a host whose clock jumps: a finding that a run has shown stays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/commands.h"
+#include "tests/tests.h"
 #include "tests/unit/support/each.h"
 #include "tests/unit/support/plain_host.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ static const minimise_case cases[] = {
 #define CASE_COUNT (sizeof cases / sizeof cases[0])
 static const char lost_time[] = "before the smallest launch had run again";
 
-START_TEST(a_report_without_time_is_that_of_the_trial) {
+TEST_EACH(a_report_without_time_is_that_of_the_trial, CASE_COUNT) {
     const minimise_case *c = &cases[_i];
     jumping_host host = {.text = c->text, .jumps_at = "minimised ", .seconds = 1};
     int exit_code = call(&host, c->line);
@@ -169,9 +169,8 @@ START_TEST(a_report_without_time_is_that_of_the_trial) {
     ck_assert_msg(strstr(host.err, c->smallest) != NULL, "%s", host.err);
     ck_assert_msg(strstr(host.err, lost_time) != NULL, "%s", host.err);
 }
-END_TEST
 
-START_TEST(so_is_one_after_an_interrupt) {
+TEST_EACH(so_is_one_after_an_interrupt, CASE_COUNT) {
     const minimise_case *c = &cases[_i];
     jumping_host host = {
         .text = c->text, .jumps_at = "minimised ", .is_interrupted = true, .seconds = 1};
@@ -180,21 +179,19 @@ START_TEST(so_is_one_after_an_interrupt) {
     ck_assert_msg(strstr(host.out, c->code) != NULL, "%s\n%s", host.out, host.err);
     ck_assert_msg(strstr(host.err, lost_time) != NULL, "%s", host.err);
 }
-END_TEST
 
 /* What comes before it in the file has no time any more, and says so. */
-START_TEST(others_of_the_file_are_not_begun) {
+TEST(others_of_the_file_are_not_begun) {
     jumping_host host = {.text = slow, .jumps_at = "minimised ", .seconds = 1};
     ck_assert_int_eq(call(&host, "check k.grout --minimise --timeout 10"), 1);
     ck_assert_msg(strstr(host.err, "1 kernel was not begun: @calm; ") != NULL, "%s", host.err);
     ck_assert_msg(strstr(host.out, "@calm") == NULL, "%s", host.out);
     ck_assert_msg(strstr(host.out, "@k: error") != NULL, "%s", host.out);
 }
-END_TEST
 
 /* Trials run the kernel that shows the finding and no other, as the readings of the clock tell:
  * others run once to find it, and once for the report. */
-START_TEST(trials_run_one_kernel) {
+TEST(trials_run_one_kernel) {
     jumping_host once = {.text = slow, .seconds = 1}, trials = {.text = slow, .seconds = 1};
     ck_assert_int_eq(call(&once, "check k.grout --timeout 10 --no-explore"), 1);
     ck_assert_int_eq(call(&trials, "check k.grout --timeout 10 --no-explore --minimise"), 1);
@@ -204,9 +201,8 @@ START_TEST(trials_run_one_kernel) {
     ck_assert_uint_lt(trials.calls, most);
     ck_assert_uint_gt(trials.calls, once.calls);
 }
-END_TEST
 
-START_TEST(a_report_with_time_is_of_a_run_of_its_own) {
+TEST_EACH(a_report_with_time_is_of_a_run_of_its_own, CASE_COUNT) {
     const minimise_case *c = &cases[_i];
     jumping_host host = {.text = c->text, .seconds = 1};
     int exit_code = call(&host, c->line);
@@ -215,7 +211,6 @@ START_TEST(a_report_with_time_is_of_a_run_of_its_own) {
     ck_assert_msg(strstr(host.err, c->smallest) != NULL, "%s", host.err);
     ck_assert_msg(strstr(host.err, lost_time) == NULL, "%s", host.err);
 }
-END_TEST
 
 /* With one reading of the clock more before the time is over, never less is found. */
 static const minimise_case searches[] = {
@@ -251,14 +246,13 @@ static void expect_no_less(const minimise_case *c, const char *text, uint32_t pa
     }
 }
 
-START_TEST(more_time_finds_no_less) {
+TEST_EACH(more_time_finds_no_less, COUNT_OF(searches)) {
     expect_no_less(&searches[_i], searches[_i].text, UINT32_MAX);
 }
-END_TEST
 
 /* The same of kernels that are so long that the clock is read while a launch is prepared: what was
  * found before stays, whichever launch it is. */
-START_TEST(more_time_finds_no_less_in_long_kernels) {
+TEST_EACH(more_time_finds_no_less_in_long_kernels, COUNT_OF(searches)) {
     const minimise_case *c = &searches[_i];
     const char *body = strrchr(c->text, '}');
     grout_text text = {0};
@@ -271,7 +265,6 @@ START_TEST(more_time_finds_no_less_in_long_kernels) {
     expect_no_less(c, text.data, 6);
     grout_text_free(&text);
 }
-END_TEST
 
 /* Whenever the time is over, the report says of each kernel what it covers or that it was not
  * begun, never both. */
@@ -335,7 +328,7 @@ static bool is_whole(const json_t *report, const char *words) {
     return sweep != NULL ? is_all : is_each_named(json_object_get(report, "coverage"), words);
 }
 
-START_TEST(each_kernel_is_run_or_named) {
+TEST_EACH(each_kernel_is_run_or_named, COUNT_OF(reports)) {
     bool is_over = true;
     for (uint32_t calls = 2, named = 0; is_over; calls += 1 + calls / 64) {
         jumping_host host = {.text = reports[_i].text, .seconds = 1, .calls_left = calls};
@@ -349,25 +342,4 @@ START_TEST(each_kernel_is_run_or_named) {
         ck_assert(is_over || (exit_code == 0 && is_all && named >= KERNELS));
         json_decref(report);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("time_over");
-    TCase *tcase = tcase_create("time_over");
-    tcase_add_loop_test(tcase, a_report_without_time_is_that_of_the_trial, 0, CASE_COUNT);
-    tcase_add_loop_test(tcase, so_is_one_after_an_interrupt, 0, CASE_COUNT);
-    tcase_add_test(tcase, others_of_the_file_are_not_begun);
-    tcase_add_test(tcase, trials_run_one_kernel);
-    tcase_add_loop_test(tcase, a_report_with_time_is_of_a_run_of_its_own, 0, CASE_COUNT);
-    tcase_add_loop_test(tcase, more_time_finds_no_less, 0, sizeof searches / sizeof searches[0]);
-    tcase_add_loop_test(tcase, more_time_finds_no_less_in_long_kernels, 0,
-                        sizeof searches / sizeof searches[0]);
-    tcase_add_loop_test(tcase, each_kernel_is_run_or_named, 0, sizeof reports / sizeof reports[0]);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,9 @@
 /* check_watch.c - --watch on a host that lives in memory: what it reads again, and how it ends.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/commands.h"
+#include "tests/tests.h"
 #include "tests/unit/support/plain_host.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +122,7 @@ static const watch_case cases[] = {
     {"run k.grout --watch", {invalid, clean, clean, clean}, 4, 0},
 };
 
-START_TEST(the_last_call_decides) {
+TEST_EACH(the_last_call_decides, COUNT_OF(cases)) {
     const watch_case *c = &cases[_i];
     watched_host host = {.texts = c->texts, .count = c->count, .interrupted_at = SIZE_MAX};
     ck_assert_int_eq(call(&host, c->line), c->exit_code);
@@ -131,9 +131,8 @@ START_TEST(the_last_call_decides) {
     ck_assert_uint_eq(host.watched, 1);
     ck_assert_uint_eq(host.clear_count, 0);
 }
-END_TEST
 
-START_TEST(a_terminal_is_cleared_before_each_answer) {
+TEST(a_terminal_is_cleared_before_each_answer) {
     static const char *const texts[] = {clean, wrong, clean};
     watched_host host = {
         .texts = texts, .count = 3, .is_terminal = true, .interrupted_at = SIZE_MAX};
@@ -141,38 +140,20 @@ START_TEST(a_terminal_is_cleared_before_each_answer) {
     ck_assert_uint_eq(host.clear_count, 3);
     ck_assert_ptr_nonnull(strstr(host.answers, "waiting until k.grout changes; Ctrl-C ends\n"));
 }
-END_TEST
 
-START_TEST(an_interrupted_call_ends_it) {
+TEST(an_interrupted_call_ends_it) {
     static const char *const texts[] = {clean, clean, clean};
     watched_host host = {.texts = texts, .count = 3, .interrupted_at = 1};
     ck_assert_int_eq(call(&host, "check k.grout --watch"), 130);
     ck_assert_uint_eq(host.at, 1);
     ck_assert_uint_eq(host.open_count, 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_watched_is_refused) {
+TEST_EACH(what_cannot_be_watched_is_refused, 2) {
     static const char *const texts[] = {clean};
     static const char *const lines[] = {"check - --watch", "check k.grout --watch --format json"};
     watched_host host = {.texts = texts, .count = 1, .interrupted_at = SIZE_MAX};
     ck_assert_int_eq(call(&host, lines[_i]), 2);
     ck_assert_ptr_nonnull(strstr(host.answers, "--watch"));
     ck_assert_uint_eq(host.at, 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("watch");
-    TCase *tcase = tcase_create("watch");
-    tcase_add_loop_test(tcase, the_last_call_decides, 0, sizeof cases / sizeof cases[0]);
-    tcase_add_test(tcase, a_terminal_is_cleared_before_each_answer);
-    tcase_add_test(tcase, an_interrupted_call_ends_it);
-    tcase_add_loop_test(tcase, what_cannot_be_watched_is_refused, 0, 2);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

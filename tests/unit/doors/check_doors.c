@@ -1,8 +1,8 @@
 /* check_doors.c - check.h and report.h: what the command does, without its files and terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/grout.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static void end(grout_check *check, grout_report *report) {
     grout_check_free(check);
 }
 
-START_TEST(test_every_form_has_the_finding) {
+TEST(test_every_form_has_the_finding) {
     grout_check *check = make(missing_commit);
     grout_report *report = run(check, "error");
     ck_assert_int_eq(grout_report_get_exit_code(report), 1);
@@ -90,10 +90,9 @@ START_TEST(test_every_form_has_the_finding) {
     ck_assert_ptr_null(grout_report_get_repaired(report, &size));
     end(check, report);
 }
-END_TEST
 
 /* The same object again gives the same report. */
-START_TEST(test_runs_again) {
+TEST(test_runs_again) {
     grout_check *check = make(missing_commit);
     grout_text texts[2] = {{0}, {0}};
     for (int i = 0; i < 2; i++) {
@@ -106,9 +105,8 @@ START_TEST(test_runs_again) {
     grout_text_free(&texts[1]);
     grout_check_free(check);
 }
-END_TEST
 
-START_TEST(test_repair) {
+TEST(test_repair) {
     grout_check *check = make(missing_commit);
     grout_report *report = grout_check_repair(check, diags);
     ck_assert_ptr_nonnull(report);
@@ -123,10 +121,9 @@ START_TEST(test_repair) {
     ck_assert_ptr_nonnull(strstr(grout_report_get_outcome(report), "1 change"));
     end(check, report);
 }
-END_TEST
 
 /* What is right stays as it is. */
-START_TEST(test_repair_of_nothing) {
+TEST(test_repair_of_nothing) {
     static const char clean[] = "kernel @k(%y: out gmem i32[1])\n{\n  store %y[0], 1\n}\n";
     grout_check *check = make(clean);
     grout_report *report = grout_check_repair(check, diags);
@@ -135,10 +132,9 @@ START_TEST(test_repair_of_nothing) {
     ck_assert_str_eq(grout_report_get_diff(report), "");
     end(check, report);
 }
-END_TEST
 
 /* Nor is it an error that no change was found: the report says what is left. */
-START_TEST(test_repair_without_time) {
+TEST(test_repair_without_time) {
     static const char *const options[] = {"budget", "timeout"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         grout_check *check = make(missing_commit);
@@ -150,9 +146,8 @@ START_TEST(test_repair_without_time) {
         end(check, report);
     }
 }
-END_TEST
 
-START_TEST(test_sweep) {
+TEST(test_sweep) {
     grout_check *check = make(missing_commit);
     ck_assert(grout_check_set(check, "sweep", "N=32,64", diags));
     grout_report *report = run(check, "error");
@@ -160,9 +155,8 @@ START_TEST(test_sweep) {
     ck_assert(has(report, GROUT_REPORT_HTML, "N=64"));
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_minimise) {
+TEST(test_minimise) {
     grout_check *check = make(missing_commit);
     ck_assert(grout_check_set(check, "minimise", NULL, diags));
     grout_report *report = run(check, "error");
@@ -170,9 +164,8 @@ START_TEST(test_minimise) {
     ck_assert_ptr_nonnull(strstr(grout_report_get_remarks(report), "minimised missing-commit"));
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_explore_hands_out_schedules) {
+TEST(test_explore_hands_out_schedules) {
     grout_check *check = make(depends_on_schedule);
     ck_assert(grout_check_set(check, "explore", NULL, diags));
     grout_report *report = run(check, "error");
@@ -190,9 +183,8 @@ START_TEST(test_explore_hands_out_schedules) {
     end(again, run(again, "error"));
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_advice) {
+TEST(test_advice) {
     static const char idle[] = "kernel @k(%y: out gmem i32[2]) threads(wg = 2)\n"
                                "{\n"
                                "  block_barrier\n"
@@ -204,10 +196,9 @@ START_TEST(test_advice) {
     ck_assert(has(report, GROUT_REPORT_JSON, "\"severity\": \"advice\""));
     end(check, report);
 }
-END_TEST
 
 /* Arrays of the caller bind the consts that are their sizes, and get what the run leaves. */
-START_TEST(test_arrays) {
+TEST(test_arrays) {
     static const char doubled[] = "const N = 4\n"
                                   "kernel @k(%x: in gmem i32[N], %y: out gmem i32[N])\n"
                                   "{\n"
@@ -227,9 +218,8 @@ START_TEST(test_arrays) {
     }
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_array_of_another_size) {
+TEST(test_array_of_another_size) {
     int32_t x[3] = {1, 2, 3};
     const grout_array in = {.dtype = GROUT_DTYPE_I32, .rank = 1, .dims = {3}, .data = x};
     grout_check *check =
@@ -238,7 +228,6 @@ START_TEST(test_array_of_another_size) {
     end(check, run(check, "invalid"));
     ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_SHAPE_CONFLICT);
 }
-END_TEST
 
 static bool add_one(void *payload, const void *const *arguments, void *result_out) {
     int *calls = payload;
@@ -248,7 +237,7 @@ static bool add_one(void *payload, const void *const *arguments, void *result_ou
 }
 
 /* Nothing is checked, and the results are there. */
-START_TEST(test_unchecked) {
+TEST(test_unchecked) {
     float x[4] = {1, 2, 3, 4}, y[4] = {0};
     grout_array in = {.dtype = GROUT_DTYPE_F32, .rank = 1, .dims = {4}, .data = x}, out = in;
     grout_check *check = make(missing_commit);
@@ -265,9 +254,8 @@ START_TEST(test_unchecked) {
     }
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_unchecked_deadlock) {
+TEST(test_unchecked_deadlock) {
     grout_check *check = make("kernel @k(%y: out gmem i32[1])\n"
                               "{\n"
                               "  scratch %b : barrier[1]\n"
@@ -281,9 +269,8 @@ START_TEST(test_unchecked_deadlock) {
     ck_assert(grout_diags_has_errors(diags));
     end(check, report);
 }
-END_TEST
 
-START_TEST(test_functions) {
+TEST(test_functions) {
     int calls = 0;
     const grout_extern function = {.name = "add_one", .call = add_one, .payload = &calls};
     grout_check *check = make("kernel @k(%x: in gmem i32[4], %y: out gmem i32[4])\n"
@@ -294,7 +281,6 @@ START_TEST(test_functions) {
     end(check, run(check, "clean"));
     ck_assert_int_ge(calls, 4);
 }
-END_TEST
 
 typedef struct listener {
     int asked, lines;
@@ -312,7 +298,7 @@ static void take_line(void *payload, const char *line) {
     it->lines += strstr(line, "here") != NULL;
 }
 
-START_TEST(test_callbacks) {
+TEST(test_callbacks) {
     static const char text[] = "kernel @k(%y: out gmem i32[1])\n"
                                "{\n"
                                "  debug_print \"here\"\n"
@@ -330,10 +316,9 @@ START_TEST(test_callbacks) {
     ck_assert_int_ge(it.asked, 1);
     end(check, report);
 }
-END_TEST
 
 /* A module that was built has places of its own. */
-START_TEST(test_module) {
+TEST(test_module) {
     grout_module *module =
         grout_parse("other.grout", missing_commit, sizeof missing_commit - 1, diags);
     ck_assert_ptr_nonnull(module);
@@ -344,7 +329,6 @@ START_TEST(test_module) {
     end(check, report);
     grout_module_free(module);
 }
-END_TEST
 
 /* A text whose tables take some megabytes, and the machine that runs it next to nothing. */
 enum { LONG_LINES = 20000, LONG_LINE_MAX = 40 };
@@ -367,7 +351,7 @@ static run_function *const runs[] = {grout_check_run, grout_check_run_unchecked,
 
 /* max-memory is for what a text is read into, and for what a module of the caller is bound to: of
  * the latter less is made. */
-START_TEST(test_memory_of_a_module) {
+TEST_EACH(test_memory_of_a_module, 2 * 3 * 3) {
     static const char *const limits[] = {"100000", "1000000", "400M"};
     const int limit = _i % 3, how = _i / 3 % 3;
     const bool is_module = _i / 9 == 1;
@@ -386,7 +370,6 @@ START_TEST(test_memory_of_a_module) {
     grout_module_free(module);
     free(text);
 }
-END_TEST
 
 static const struct {
     const char *option, *value, *says;
@@ -402,7 +385,7 @@ static const struct {
     {"kernel", "@z", NULL},
 };
 
-START_TEST(test_bad_options) {
+TEST_EACH(test_bad_options, COUNT_OF(bad_options)) {
     grout_check *check = make(missing_commit);
     const bool is_set =
         grout_check_set(check, bad_options[_i].option, bad_options[_i].value, diags);
@@ -417,10 +400,9 @@ START_TEST(test_bad_options) {
               (diag->note_count > 0 && strstr(diag->notes[0].message, says) != NULL));
     end(check, report);
 }
-END_TEST
 
 /* A file is there only if it was given. */
-START_TEST(test_files) {
+TEST(test_files) {
     static const char rules[] = "missing-commit-smem k.grout known\n";
     grout_check *check = make(missing_commit);
     ck_assert(grout_check_set(check, "suppress", "rules", diags));
@@ -431,45 +413,15 @@ START_TEST(test_files) {
     ck_assert(grout_check_add_file(check, "rules", rules, sizeof rules - 1));
     end(check, run(check, "clean"));
 }
-END_TEST
 
-START_TEST(test_invalid_text) {
+TEST(test_invalid_text) {
     grout_check *check = make("kernel @k(\n");
     end(check, run(check, "invalid"));
     ck_assert(grout_diags_has_errors(diags));
     check = make("");
     end(check, run(check, "invalid"));
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("doors");
-    TCase *tcase = tcase_create("check");
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, test_every_form_has_the_finding);
-    tcase_add_test(tcase, test_runs_again);
-    tcase_add_test(tcase, test_repair);
-    tcase_add_test(tcase, test_repair_of_nothing);
-    tcase_add_test(tcase, test_repair_without_time);
-    tcase_add_test(tcase, test_sweep);
-    tcase_add_test(tcase, test_minimise);
-    tcase_add_test(tcase, test_explore_hands_out_schedules);
-    tcase_add_test(tcase, test_advice);
-    tcase_add_test(tcase, test_arrays);
-    tcase_add_test(tcase, test_array_of_another_size);
-    tcase_add_test(tcase, test_unchecked);
-    tcase_add_test(tcase, test_unchecked_deadlock);
-    tcase_add_test(tcase, test_functions);
-    tcase_add_test(tcase, test_callbacks);
-    tcase_add_test(tcase, test_module);
-    tcase_add_loop_test(tcase, test_memory_of_a_module, 0, 2 * 3 * 3);
-    tcase_add_loop_test(tcase, test_bad_options, 0, sizeof bad_options / sizeof bad_options[0]);
-    tcase_add_test(tcase, test_files);
-    tcase_add_test(tcase, test_invalid_text);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(setup, teardown);
 }

@@ -3,6 +3,7 @@
 #include "grout-internal/advice.h"
 #include "grout-internal/gpu.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 typedef struct row {
@@ -76,7 +77,7 @@ static uint32_t count(const grout_advice_list *list, grout_diag_code code) {
     return found;
 }
 
-START_TEST(test_advice) {
+TEST_EACH(test_advice, COUNT_OF(rows)) {
     const row *r = &rows[_i];
     bound_text text = bind_text(r->text, NULL, 0);
     ck_assert_msg(text.bound != NULL && grout_verify(text.bound, GROUT_ARCH_SM_90A, text.diags),
@@ -110,17 +111,4 @@ START_TEST(test_advice) {
     }
     grout_advice_list_deinit(&list);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("advice");
-    TCase *tcase = tcase_create("advice");
-    tcase_add_loop_test(tcase, test_advice, 0, (int)(sizeof rows / sizeof rows[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include "grout-internal/equal.h"
 #include "grout-internal/generate.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 typedef struct subject {
@@ -118,7 +119,7 @@ static const struct {
      "equal", "equal"},
 };
 
-START_TEST(test_inputs) {
+TEST_EACH(test_inputs, COUNT_OF(inputs)) {
     subject it;
     const bool none[4] = {false};
     load(&it, inputs[_i].text);
@@ -128,10 +129,9 @@ START_TEST(test_inputs) {
     ck_assert_str_eq(judge(&it, none), inputs[_i].invented);
     unload(&it);
 }
-END_TEST
 
 /* The arrays of the caller are as the launch has left them. */
-START_TEST(test_arrays_stay) {
+TEST(test_arrays_stay) {
     subject it;
     load(&it, FLOATS("%s: inout gmem f32[4] init(ones)",
                      "  store %y, (broadcast 1.0 : f32[4])\n"
@@ -144,7 +144,6 @@ START_TEST(test_arrays_stay) {
     }
     unload(&it);
 }
-END_TEST
 
 /* ---- what is not judged --------------------------------------------------------------------- */
 
@@ -158,7 +157,7 @@ static bool count_and_stop(void *payload, const grout_progress *progress) {
 }
 
 /* A run that is interrupted says nothing; one without a race is no run at all. */
-START_TEST(test_interrupted) {
+TEST(test_interrupted) {
     subject it;
     load(&it, FLOATS("%x: in gmem f32[4]", "  store %y, (load %x)\n"));
     it.launch.progress = count_and_stop;
@@ -174,10 +173,9 @@ START_TEST(test_interrupted) {
     ck_assert_uint_eq(run_count, 0);
     unload(&it);
 }
-END_TEST
 
 /* Without a judge a race of two writes is an error, and another run is judged by the first. */
-START_TEST(test_applied_to_another_run) {
+TEST(test_applied_to_another_run) {
     subject it;
     load(&it, FLOATS("%x: in gmem f32[4]", "  store %y, (load %x)\n"));
     grout_writes_judge *writes = grout_writes_judge_new(&it.launch, NULL, it.text.diags);
@@ -200,20 +198,4 @@ START_TEST(test_applied_to_another_run) {
     }
     grout_writes_judge_free(writes);
     unload(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("equal");
-    TCase *tcase = tcase_create("equal");
-    tcase_add_loop_test(tcase, test_inputs, 0, (int)(sizeof inputs / sizeof *inputs));
-    tcase_add_test(tcase, test_arrays_stay);
-    tcase_add_test(tcase, test_interrupted);
-    tcase_add_test(tcase, test_applied_to_another_run);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

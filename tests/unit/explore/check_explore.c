@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/explore.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* A kernel ready to be explored. */
@@ -92,7 +93,7 @@ static const char ring[] =
     "  }\n"
     "}\n";
 
-START_TEST(test_ring_is_one_schedule) {
+TEST(test_ring_is_one_schedule) {
     subject it;
     load(&it, ring);
     grout_exploration exploration = explore(&it);
@@ -103,7 +104,6 @@ START_TEST(test_ring_is_one_schedule) {
     grout_exploration_deinit(&exploration);
     unload(&it);
 }
-END_TEST
 
 /* ---- what depends on the schedule ----------------------------------------------------------- */
 
@@ -138,7 +138,7 @@ static const char locks[] = "kernel @locks(%y: out gmem i32[2]) threads(wg = 2)\
                             "  }\n"
                             "}\n";
 
-START_TEST(test_deadlock_of_one_order) {
+TEST(test_deadlock_of_one_order) {
     subject it;
     load(&it, locks);
     grout_exploration exploration = explore(&it);
@@ -150,10 +150,9 @@ START_TEST(test_deadlock_of_one_order) {
     grout_exploration_deinit(&exploration);
     unload(&it);
 }
-END_TEST
 
 /* A witness's decisions show the same again, and after they have been made fewer too. */
-START_TEST(test_replay_and_minimise) {
+TEST(test_replay_and_minimise) {
     subject it;
     load(&it, locks);
     grout_exploration exploration = explore(&it);
@@ -187,7 +186,6 @@ START_TEST(test_replay_and_minimise) {
     grout_exploration_deinit(&exploration);
     unload(&it);
 }
-END_TEST
 
 /* Tiles taken from a counter: who gets which depends on the schedule, what is written does not. */
 static const char tiles[] =
@@ -202,7 +200,7 @@ static const char tiles[] =
     "  }\n"
     "}\n";
 
-START_TEST(test_all_assignments_are_seen) {
+TEST(test_all_assignments_are_seen) {
     subject it;
     load(&it, tiles);
     grout_exploration exploration = explore(&it);
@@ -215,9 +213,8 @@ START_TEST(test_all_assignments_are_seen) {
     grout_exploration_deinit(&exploration);
     unload(&it);
 }
-END_TEST
 
-START_TEST(test_budget_ends_it) {
+TEST(test_budget_ends_it) {
     subject it;
     load(&it, tiles);
     grout_exploration exploration;
@@ -229,7 +226,6 @@ START_TEST(test_budget_ends_it) {
     grout_exploration_deinit(&exploration);
     unload(&it);
 }
-END_TEST
 
 /* ---- several OS threads --------------------------------------------------------------------- */
 
@@ -270,7 +266,7 @@ static void compare(const grout_exploration *a, const grout_exploration *b) {
     }
 }
 
-START_TEST(test_as_one_thread) {
+TEST_EACH(test_as_one_thread, 4) {
     static const char *const texts[] = {ring, locks, tiles, counters};
     subject one, several;
     load(&one, texts[_i]);
@@ -290,10 +286,9 @@ START_TEST(test_as_one_thread) {
     grout_exploration_deinit(&first);
     unload(&one);
 }
-END_TEST
 
 /* The arrays are those of the last witness, whatever ran after it. */
-START_TEST(test_arrays_of_the_last_witness) {
+TEST(test_arrays_of_the_last_witness) {
     subject it;
     load(&it, counters);
     grout_exploration exploration = explore(&it);
@@ -305,23 +300,4 @@ START_TEST(test_arrays_of_the_last_witness) {
     ck_assert_int_eq(seen[4], 2);
     grout_exploration_deinit(&exploration);
     unload(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("explore");
-    TCase *tcase = tcase_create("explore");
-    tcase_add_test(tcase, test_ring_is_one_schedule);
-    tcase_add_test(tcase, test_deadlock_of_one_order);
-    tcase_add_test(tcase, test_replay_and_minimise);
-    tcase_add_test(tcase, test_all_assignments_are_seen);
-    tcase_add_test(tcase, test_budget_ends_it);
-    tcase_add_loop_test(tcase, test_as_one_thread, 0, 4);
-    tcase_add_test(tcase, test_arrays_of_the_last_witness);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

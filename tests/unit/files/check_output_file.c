@@ -1,8 +1,8 @@
 /* check_output_file.c - what a write leaves: the new file, or the old one, and nothing beside it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "files/output_file.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +126,7 @@ static void need(bool holds, const char *what) {
     }
 }
 
-START_TEST(new_files_follow_umask) {
+TEST(new_files_follow_umask) {
     mode_t old = umask(027);
     ck_assert_msg(write_to(at("new"), "text"), "%s", reason_text);
     (void)umask(old);
@@ -135,9 +135,8 @@ START_TEST(new_files_follow_umask) {
     ck_assert_int_eq(count_names(), 1);
     ck_assert_int_eq(named_count, unnamed_count);
 }
-END_TEST
 
-START_TEST(old_files_keep_their_rights) {
+TEST(old_files_keep_their_rights) {
     struct stat info;
     put(at("old"), "old", 0604);
     bool is_root = chown(at("old"), 1234, 4321) == 0;
@@ -150,9 +149,8 @@ START_TEST(old_files_keep_their_rights) {
     expect_text(at("old"), "");
     ck_assert_int_eq(count_names(), 1);
 }
-END_TEST
 
-START_TEST(links_stay) {
+TEST(links_stay) {
     ck_assert_int_eq(mkdir(at("sub"), 0777), 0);
     put(at("sub/target"), "old", 0644);
     ck_assert_int_eq(symlink("sub/target", at("relative")), 0);
@@ -176,9 +174,8 @@ START_TEST(links_stay) {
     ck_assert_str_eq(reason_text, "it is a folder");
     ck_assert_int_eq(count_names(), 8);
 }
-END_TEST
 
-START_TEST(no_file_is_meant) {
+TEST(no_file_is_meant) {
     static const char *const names[] = {"", "sub/", ".", "sub/..", "gone/", "gone/x", "file/x"};
     ck_assert_int_eq(mkdir(at("sub"), 0777), 0);
     put(at("file"), "old", 0644);
@@ -190,10 +187,9 @@ START_TEST(no_file_is_meant) {
     expect_text(at("file"), "old");
     ck_assert_int_eq(count_names(), 2);
 }
-END_TEST
 
 /* A temporary needs no longer name than the file. */
-START_TEST(long_names) {
+TEST(long_names) {
     char name[300];
     memset(name, 'x', sizeof name);
     name[255] = '\0';
@@ -205,9 +201,8 @@ START_TEST(long_names) {
     ck_assert(!write_to(at(name), "x"));
     ck_assert_str_eq(reason_text, strerror(ENAMETOOLONG));
 }
-END_TEST
 
-START_TEST(written_through) {
+TEST(written_through) {
     char name[64], data[64] = "";
     int ends[2];
     struct stat info;
@@ -243,7 +238,6 @@ START_TEST(written_through) {
     (void)close(ends[1]);
     ck_assert_int_eq(count_names(), 3);
 }
-END_TEST
 
 static void write_without_folder(void) {
     need(write_to(at("shut/file"), "new"), "a file in a folder that is shut is written in place");
@@ -253,7 +247,7 @@ static void write_without_folder(void) {
     need(write_to(at("foreign"), "new"), "a file of another user that may be written");
 }
 
-START_TEST(others_permissions) {
+TEST(others_permissions) {
     struct stat before, after;
     ck_assert_int_eq(mkdir(at("shut"), 0755), 0);
     put(at("shut/file"), "old and longer", 0666);
@@ -270,7 +264,6 @@ START_TEST(others_permissions) {
     ck_assert_uint_eq(get_mode(at("foreign")), 0666);
     ck_assert_int_eq(count_names(), 3);
 }
-END_TEST
 
 /* No room: the old bytes stay, whether the file would be replaced or written in place. */
 static void write_too_much(void) {
@@ -287,7 +280,7 @@ static void write_too_much(void) {
     need(write_to(at("old"), "small"), "less has room");
 }
 
-START_TEST(no_room) {
+TEST(no_room) {
     ck_assert_int_eq(mkdir(at("shut"), 0755), 0);
     put(at("shut/file"), "the old one", 0666);
     put(at("old"), "old", 0666);
@@ -297,9 +290,8 @@ START_TEST(no_room) {
     expect_text(at("old"), "small");
     ck_assert_int_eq(count_names(), 2);
 }
-END_TEST
 
-START_TEST(caches_replace_links) {
+TEST(caches_replace_links) {
     static const char text[] = "cached";
     grout_text reason = {0};
     int where = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -316,7 +308,6 @@ START_TEST(caches_replace_links) {
     ck_assert_int_eq(count_names(), 2);
     (void)close(where);
 }
-END_TEST
 
 static bool can_write(const char *path) {
     grout_text reason = {0};
@@ -326,7 +317,7 @@ static bool can_write(const char *path) {
     return can;
 }
 
-START_TEST(asked_before) {
+TEST(asked_before) {
     put(at("file"), "old", 0644);
     ck_assert(can_write(at("file")));
     ck_assert(can_write(at("new")));
@@ -337,9 +328,8 @@ START_TEST(asked_before) {
     ck_assert(!can_write("/dev/fd/9999"));
     ck_assert_int_eq(count_names(), 1);
 }
-END_TEST
 
-START_TEST(same_places) {
+TEST(same_places) {
     put(at("file"), "old", 0644);
     ck_assert_int_eq(link(at("file"), at("hard")), 0);
     ck_assert_int_eq(symlink("file", at("soft")), 0);
@@ -352,27 +342,7 @@ START_TEST(same_places) {
     ck_assert(!grout_output_file__is_same("/dev/null", "/dev/null"));
     ck_assert(!grout_output_file__is_same("/dev/stdout", "/dev/stdout"));
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("output_file");
-    TCase *tcase = tcase_create("files");
-    tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-    tcase_add_test(tcase, new_files_follow_umask);
-    tcase_add_test(tcase, old_files_keep_their_rights);
-    tcase_add_test(tcase, links_stay);
-    tcase_add_test(tcase, no_file_is_meant);
-    tcase_add_test(tcase, long_names);
-    tcase_add_test(tcase, written_through);
-    tcase_add_test(tcase, others_permissions);
-    tcase_add_test(tcase, no_room);
-    tcase_add_test(tcase, caches_replace_links);
-    tcase_add_test(tcase, asked_before);
-    tcase_add_test(tcase, same_places);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(make_folder, remove_folder);
 }

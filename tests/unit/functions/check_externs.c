@@ -4,6 +4,7 @@
 #include "grout-internal/function.h"
 #include "grout-internal/race.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #include <stdatomic.h>
@@ -101,7 +102,7 @@ static const type_case type_cases[] = {
     {"bool", (grout_any_function *)same_bool, 1, {0}, {1}},
 };
 
-START_TEST(every_type_goes_through) {
+TEST_EACH(every_type_goes_through, COUNT_OF(type_cases)) {
     const type_case *c = &type_cases[_i];
     char text[256];
     uint8_t from[16], to[16] = {0};
@@ -118,7 +119,6 @@ START_TEST(every_type_goes_through) {
     ck_assert_mem_eq(from, to, 2 * c->bytes);
     end(&it);
 }
-END_TEST
 
 /* ---- undefined elements --------------------------------------------------------------------- */
 
@@ -140,7 +140,7 @@ static const char half_written[] =
 
 /* Two of four elements were never written: the function sees the others, and the checker says that
  * the result is undefined. */
-START_TEST(undefined_elements_are_not_given) {
+TEST(undefined_elements_are_not_given) {
     float x[4] = {1, 2, 3, 4}, y[4] = {0};
     const grout_extern_function function = {"count_calls", (grout_any_function *)count_calls};
     const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
@@ -153,7 +153,6 @@ START_TEST(undefined_elements_are_not_given) {
     ck_assert_int_ne(grout_checker_get_summary(it.checker, false).verdict, GROUT_VERDICT_CLEAN);
     end(&it);
 }
-END_TEST
 
 /* ---- what stops a run ----------------------------------------------------------------------- */
 
@@ -206,7 +205,7 @@ static grout_run_status run_stopping(const bound_text *text, const grout_extern 
 }
 
 /* By its result, and by grout_externs_stop. Each further worker may be in a call meanwhile. */
-START_TEST(a_function_stops_the_run) {
+TEST_EACH(a_function_stops_the_run, 2) {
     static const uint32_t workers[] = {1, 4};
     bound_text text = bind_text(adds_in_ctas, NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
@@ -233,12 +232,11 @@ START_TEST(a_function_stops_the_run) {
     grout_externs_free(of_c_functions.externs);
     free_text(&text);
 }
-END_TEST
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 /* Others are given, and none of this name. */
-START_TEST(a_missing_function_is_said) {
+TEST_EACH(a_missing_function_is_said, 2) {
     float x[4] = {1, 2, 3, 4}, y[4] = {5, 5, 5, 5};
     const grout_extern_function function = {"other", (grout_any_function *)count_calls};
     const grout_argument arguments[] = {{x, sizeof x}, {y, sizeof y}};
@@ -249,10 +247,9 @@ START_TEST(a_missing_function_is_said) {
     ck_assert_float_eq(y[0], 5);
     end(&it);
 }
-END_TEST
 
 /* What an inline_ptx computes on the CPU, the launch does not have. */
-START_TEST(ptx_without_a_function_is_not_run) {
+TEST(ptx_without_a_function_is_not_run) {
     static const char kernel[] =
         "kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) grid(x = 1)\n"
         "{\n"
@@ -267,7 +264,6 @@ START_TEST(ptx_without_a_function_is_not_run) {
     ck_assert_float_eq(y[0], 5);
     end(&it);
 }
-END_TEST
 
 static const struct {
     const char *body;
@@ -289,7 +285,7 @@ static const struct {
      GROUT_DIAG_BAD_EXTERN},
 };
 
-START_TEST(names_and_signatures_are_checked) {
+TEST_EACH(names_and_signatures_are_checked, COUNT_OF(verified)) {
     grout_text text = {0};
     grout_text_add(&text,
                    "kernel @k(%%x: f32, %%y: out gmem f32[1]) grid(x = 1)\n{\n  %s\n"
@@ -303,10 +299,9 @@ START_TEST(names_and_signatures_are_checked) {
     free_text(&it);
     grout_text_free(&text);
 }
-END_TEST
 
 /* As many functions as a file may call, and one more. */
-START_TEST(there_is_a_limit_of_functions) {
+TEST_EACH(there_is_a_limit_of_functions, 2) {
     grout_text text = {0};
     grout_text_add(&text,
                    "kernel @k(%%y: out gmem f32[1]) grid(x = 1)\n{\n  %%v0 = add 0.0, 1.0\n");
@@ -323,10 +318,9 @@ START_TEST(there_is_a_limit_of_functions) {
     free_text(&it);
     grout_text_free(&text);
 }
-END_TEST
 
 /* The longest text of an inline_ptx, and one more: spaces in front count. */
-START_TEST(inline_ptx_has_a_limit) {
+TEST_EACH(inline_ptx_has_a_limit, 2) {
     static const char mov[] = "mov.b32 $0, $1;";
     const int spaces = GROUT_PTX_MAX - (int)strlen(mov) + _i;
     grout_text text = {0};
@@ -340,20 +334,4 @@ START_TEST(inline_ptx_has_a_limit) {
     ck_assert_int_eq(get_code(it.diags), _i == 0 ? GROUT_DIAG_NONE : GROUT_DIAG_BAD_PTX);
     free_text(&it);
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("externs");
-    TCase *tcase = tcase_create("externs");
-    tcase_add_loop_test(tcase, every_type_goes_through, 0, COUNT_OF(type_cases));
-    tcase_add_test(tcase, undefined_elements_are_not_given);
-    tcase_add_loop_test(tcase, a_function_stops_the_run, 0, 2);
-    tcase_add_loop_test(tcase, a_missing_function_is_said, 0, 2);
-    tcase_add_test(tcase, ptx_without_a_function_is_not_run);
-    tcase_add_loop_test(tcase, names_and_signatures_are_checked, 0, COUNT_OF(verified));
-    tcase_add_loop_test(tcase, there_is_a_limit_of_functions, 0, 2);
-    tcase_add_loop_test(tcase, inline_ptx_has_a_limit, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "grout-internal/function.h"
 #include "grout-internal/race.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #include <pthread.h>
@@ -74,7 +75,7 @@ static const char scale[] =
     "}\n";
 typedef bool scale_function(const grout_array *x, float by, const grout_array *y);
 
-START_TEST(test_scale) {
+TEST_EACH(test_scale, 2) {
     subject it;
     scale_function *call =
         (scale_function *)load(&it, scale, (grout_kernel_function_options){.is_checked = _i == 1});
@@ -89,7 +90,6 @@ START_TEST(test_scale) {
     ck_assert_uint_eq(it.said.calls, 0);
     unload(&it);
 }
-END_TEST
 
 static const char scalars[] =
     "kernel @scalars(%a: i8, %b: u8, %c: i16, %d: u16, %e: i32, %f: u32, %g: i64, %h: u64, %i: "
@@ -116,7 +116,7 @@ typedef bool scalars_function(int8_t, uint8_t, int16_t, uint16_t, int32_t, uint3
                               const grout_array *);
 
 /* More of them than there are registers, each at both ends of its type. */
-START_TEST(test_scalars) {
+TEST(test_scalars) {
     subject it;
     scalars_function *call =
         (scalars_function *)load(&it, scalars, (grout_kernel_function_options){0});
@@ -136,7 +136,6 @@ START_TEST(test_scalars) {
     }
     unload(&it);
 }
-END_TEST
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
@@ -202,7 +201,7 @@ static const char *const remedies[] = {
     "",
 };
 
-START_TEST(test_wrong) {
+TEST_EACH(test_wrong, COUNT_OF(reasons)) {
     subject it;
     scale_function *call = (scale_function *)load(&it, scale, (grout_kernel_function_options){0});
     float x[4] = {1, 2, 3, 4}, y[5] = {7, 7, 7, 7, 7};
@@ -217,9 +216,8 @@ START_TEST(test_wrong) {
     }
     unload(&it);
 }
-END_TEST
 
-START_TEST(test_overlap) {
+TEST(test_overlap) {
     subject it;
     scale_function *call = (scale_function *)load(&it, scale, (grout_kernel_function_options){0});
     float memory[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -234,7 +232,6 @@ START_TEST(test_overlap) {
     ck_assert_float_eq(memory[7], 8);
     unload(&it);
 }
-END_TEST
 
 /* ---- runs that do not end, and mistakes ------------------------------------------------------ */
 
@@ -287,7 +284,7 @@ static const struct {
     {equal, {.is_checked = true}, true, GROUT_DIAG_SAME_VALUE_RACE},
 };
 
-START_TEST(test_end) {
+TEST_EACH(test_end, COUNT_OF(ends)) {
     subject it;
     one_array_function *call = (one_array_function *)load(&it, ends[_i].text, ends[_i].options);
     float y[4] = {0};
@@ -297,7 +294,6 @@ START_TEST(test_end) {
     ck_assert_uint_eq(it.said.calls, ends[_i].code != GROUT_DIAG_NONE);
     unload(&it);
 }
-END_TEST
 
 /* ---- what a verdict holds for ---------------------------------------------------------------- */
 
@@ -343,7 +339,7 @@ static const struct {
     {one_store, {.is_checked = false}, {0, GROUT_VERDICT_CLEAN, false, false}},
 };
 
-START_TEST(test_verdict) {
+TEST_EACH(test_verdict, COUNT_OF(verdicts)) {
     subject it;
     judged told = {0};
     grout_kernel_function_options options = verdicts[_i].options;
@@ -362,11 +358,10 @@ START_TEST(test_verdict) {
     ck_assert_uint_eq(told.calls, 0);
     unload(&it);
 }
-END_TEST
 
 /* ---- making one ----------------------------------------------------------------------------- */
 
-START_TEST(test_options) {
+TEST_EACH(test_options, 5) {
     bound_text text = bind_text(scale, NULL, 0);
     grout_argument argument = {0};
     grout_kernel_function_options options = {.launch = {.module = text.bound, .kernel = 1}};
@@ -399,7 +394,6 @@ START_TEST(test_options) {
     free_text(&text);
     grout_kernel_function_free(NULL);
 }
-END_TEST
 
 /* What a program sets, by words. */
 static const struct {
@@ -431,7 +425,7 @@ static const struct {
     {"format", "json", false},
 };
 
-START_TEST(test_words) {
+TEST_EACH(test_words, COUNT_OF(words)) {
     grout_function_options *options = grout_function_options_new(NULL);
     grout_diags *diags = grout_diags_new();
     ck_assert_int_eq(grout_function_options_set(options, words[_i].option, words[_i].value, diags),
@@ -443,7 +437,6 @@ START_TEST(test_words) {
     grout_function_options_free(options);
     grout_function_options_free(NULL);
 }
-END_TEST
 
 /* Options that were set hold for the calls of a function, and end before it. */
 static bool run_within(subject *it, const char *option, const char *value) {
@@ -462,14 +455,13 @@ static bool run_within(subject *it, const char *option, const char *value) {
     return is_done;
 }
 
-START_TEST(test_set_options) {
+TEST(test_set_options) {
     subject it;
     ck_assert(run_within(&it, "checked", NULL));
     ck_assert(run_within(&it, "schedule", "pct:2"));
     ck_assert(!run_within(&it, "max-steps", "1"));
     ck_assert_int_eq(it.said.code, GROUT_DIAG_STEP_LIMIT);
 }
-END_TEST
 
 /* ---- several OS threads --------------------------------------------------------------------- */
 
@@ -493,7 +485,7 @@ static void *call_often(void *payload) {
     return NULL;
 }
 
-START_TEST(test_threads) {
+TEST(test_threads) {
     subject it;
     scale_function *call =
         (scale_function *)load(&it, scale, (grout_kernel_function_options){.is_checked = true});
@@ -508,22 +500,4 @@ START_TEST(test_threads) {
         ck_assert(callers[i].is_right);
     }
     unload(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("kernel_function");
-    TCase *tcase = tcase_create("kernel_function");
-    tcase_add_loop_test(tcase, test_scale, 0, 2);
-    tcase_add_test(tcase, test_scalars);
-    tcase_add_loop_test(tcase, test_wrong, 0, COUNT_OF(reasons));
-    tcase_add_test(tcase, test_overlap);
-    tcase_add_loop_test(tcase, test_end, 0, COUNT_OF(ends));
-    tcase_add_loop_test(tcase, test_verdict, 0, COUNT_OF(verdicts));
-    tcase_add_loop_test(tcase, test_options, 0, 5);
-    tcase_add_loop_test(tcase, test_words, 0, COUNT_OF(words));
-    tcase_add_test(tcase, test_set_options);
-    tcase_add_test(tcase, test_threads);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * check_banks.c - what emission says of the banks of SMEM, against a count of each lane's address.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include "grout-internal/gpu.h"
@@ -62,7 +63,7 @@ static grout_register_layout find_layout(const grout_module *module, grout_diags
     return found;
 }
 
-START_TEST(passes_are_those_of_a_count_by_hand) {
+TEST_FROM(passes_are_those_of_a_count_by_hand, 1, COLUMNS_MAX) {
     const int columns = _i;
     char source[sizeof text + 16];
     uses found = {.count = 0};
@@ -91,11 +92,4 @@ START_TEST(passes_are_those_of_a_count_by_hand) {
     grout_text_free(&code);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("banks");
-    tcase_add_loop_test(tcase, passes_are_those_of_a_count_by_hand, 1, COLUMNS_MAX);
-    return run_suite(tcase, "banks");
 }

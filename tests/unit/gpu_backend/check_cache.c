@@ -1,8 +1,8 @@
 /* check_cache.c - the disk cache: what comes back, what is a miss, what is thrown out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/run/cache.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void file_of(const char *text, char *out, size_t size) {
     (void)snprintf(out, size, "%s/%s.grc", path, key.text);
 }
 
-START_TEST(what_went_in_comes_out) {
+TEST(what_went_in_comes_out) {
     struct stat status;
     ck_assert(!has("one"));
     add("one", 1000);
@@ -77,9 +77,8 @@ START_TEST(what_went_in_comes_out) {
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_uint_eq(status.st_mode & 0777, 0700);
 }
-END_TEST
 
-START_TEST(everything_is_in_the_key) {
+TEST(everything_is_in_the_key) {
     const char *const options[] = {"--fmad=false", "-DX=1"};
     const grout_gpu_header header = {"h.cuh", "text"};
     const grout_gpu_header other_header = {"h.cuh", "other"};
@@ -108,10 +107,9 @@ START_TEST(everything_is_in_the_key) {
         }
     }
 }
-END_TEST
 
 /* Every file that is not whole is a miss, and adding it again mends it. */
-START_TEST(damaged_files_are_misses) {
+TEST(damaged_files_are_misses) {
     char name[160];
     add("one", 1000);
     file_of("one", name, sizeof name);
@@ -139,9 +137,8 @@ START_TEST(damaged_files_are_misses) {
     ck_assert_int_eq(symlink("/etc/passwd", name), 0);
     ck_assert(!has("one"));
 }
-END_TEST
 
-START_TEST(the_unused_go_first) {
+TEST(the_unused_go_first) {
     grout_gpu_cache_usage usage;
     char name[160];
     const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -163,9 +160,8 @@ START_TEST(the_unused_go_first) {
     ck_assert(grout_gpu__cache_measure(&cache, &usage, &error));
     ck_assert_uint_eq(usage.file_count, 3);
 }
-END_TEST
 
-START_TEST(clear_leaves_what_is_not_ours) {
+TEST(clear_leaves_what_is_not_ours) {
     grout_gpu_cache_usage usage;
     char name[160];
     add("one", 1000);
@@ -179,9 +175,8 @@ START_TEST(clear_leaves_what_is_not_ours) {
     ck_assert(grout_gpu__cache_measure(&cache, &usage, &error));
     ck_assert_uint_eq(usage.file_count, 0);
 }
-END_TEST
 
-START_TEST(unsafe_directories_are_refused) {
+TEST(unsafe_directories_are_refused) {
     grout_gpu_cache other;
     ck_assert_int_eq(chmod(path, 0770), 0);
     ck_assert(!grout_gpu__cache_open(&other, path, 0, &error));
@@ -190,22 +185,7 @@ START_TEST(unsafe_directories_are_refused) {
     ck_assert_int_eq(error.code, GROUT_DIAG_FILE_UNWRITABLE);
     ck_assert(!grout_gpu__cache_open(&other, "", 0, &error));
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("cache");
-    TCase *tcase = tcase_create("files");
-    tcase_add_checked_fixture(tcase, open_cache, remove_cache);
-    tcase_add_test(tcase, what_went_in_comes_out);
-    tcase_add_test(tcase, everything_is_in_the_key);
-    tcase_add_test(tcase, damaged_files_are_misses);
-    tcase_add_test(tcase, the_unused_go_first);
-    tcase_add_test(tcase, clear_leaves_what_is_not_ours);
-    tcase_add_test(tcase, unsafe_directories_are_refused);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(open_cache, remove_cache);
 }

@@ -1,5 +1,6 @@
 /* check_compare.c - the compare rule and what a mismatch says.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include "grout-internal/compare.h"
@@ -31,16 +32,15 @@ static void end(fixture *f) {
     grout_diags_free(f->diags);
 }
 
-START_TEST(shipped_ops_compare_exactly) {
+TEST(shipped_ops_compare_exactly) {
     fixture f = begin();
     const grout_compare_options options = grout_compare_get_default(f.module, 1, false, false);
     ck_assert(options.rtol <= 0 && options.atol <= 0 && !options.is_by_type);
     end(&f);
 }
-END_TEST
 
 /* What is exact, and for which inputs: functions never, float sums for whole numbers. */
-START_TEST(default_tolerance_follows_the_ops) {
+TEST(default_tolerance_follows_the_ops) {
     static const struct {
         const char *op;
         bool for_whole, for_any;
@@ -68,9 +68,8 @@ START_TEST(default_tolerance_follows_the_ops) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
-START_TEST(mismatch_names_element_and_writer) {
+TEST(mismatch_names_element_and_writer) {
     fixture f = begin();
     const float expected[6] = {0, 1, 2, 3, 4, 5};
     const float actual[6] = {0, 1, 2, 3, 4.5f, 6};
@@ -90,7 +89,6 @@ START_TEST(mismatch_names_element_and_writer) {
     ck_assert_uint_eq(diag->notes[2].place.line, 6);
     end(&f);
 }
-END_TEST
 
 /* Bits of two arrays of one parameter, and whether they count as equal. */
 typedef struct pair_case {
@@ -128,7 +126,7 @@ static const pair_case pair_cases[] = {
     {"large integers", PARAM_U, false, UINT64_MAX, UINT64_MAX - 1, {0, 0, false}},
 };
 
-START_TEST(pairs_compare) {
+TEST_EACH(pairs_compare, COUNT_OF(pair_cases)) {
     const pair_case *row = &pair_cases[_i];
     fixture f = begin();
     uint64_t expected[8] = {row->expected}, actual[8] = {row->actual};
@@ -138,7 +136,6 @@ START_TEST(pairs_compare) {
     ck_assert(grout_diags_has_errors(f.diags) == !row->is_equal);
     end(&f);
 }
-END_TEST
 
 /* A difference of two elements: the first by NaNs and infinities, the last as a number. */
 typedef struct size_case {
@@ -169,7 +166,7 @@ static const size_case size_cases[] = {
      0},
 };
 
-START_TEST(differences_have_a_size) {
+TEST_EACH(differences_have_a_size, COUNT_OF(size_cases)) {
     const size_case *row = &size_cases[_i];
     fixture f = begin();
     unsigned char bytes[2][64] = {{0}};
@@ -196,9 +193,8 @@ START_TEST(differences_have_a_size) {
     ck_assert(grout_compare_is_differing(&task, &out, out.first));
     end(&f);
 }
-END_TEST
 
-START_TEST(large_arrays_report_the_first) {
+TEST(large_arrays_report_the_first) {
     grout_diags *diags = grout_diags_new();
     static unsigned char expected[100000], actual[100000];
     grout_module *module = bind_text("large.grout",
@@ -212,17 +208,4 @@ START_TEST(large_arrays_report_the_first) {
     ck_assert_str_eq(diag->message, "'%y'[54, 321] is 7, expected 0; 2 of 100000 elements differ");
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("compare");
-    tcase_add_test(tcase, shipped_ops_compare_exactly);
-    tcase_add_test(tcase, default_tolerance_follows_the_ops);
-    tcase_add_test(tcase, mismatch_names_element_and_writer);
-    tcase_add_loop_test(tcase, pairs_compare, 0, (int)(sizeof pair_cases / sizeof pair_cases[0]));
-    tcase_add_loop_test(tcase, differences_have_a_size, 0,
-                        (int)(sizeof size_cases / sizeof size_cases[0]));
-    tcase_add_test(tcase, large_arrays_report_the_first);
-    return run_suite(tcase, "compare");
 }

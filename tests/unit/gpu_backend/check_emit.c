@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/emit/emit.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static uint32_t find_difference(const char *a, const char *b) {
     return line;
 }
 
-START_TEST(emits_as_the_golden) {
+TEST_EACH(emits_as_the_golden, goldens.count) {
     grout_diags *diags = grout_diags_new();
     char path[sizeof goldens.paths[0]];
     grout_text emitted = {0};
@@ -51,7 +52,6 @@ START_TEST(emits_as_the_golden) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* What the emitted text of a kernel must, or must not, hold. */
 typedef struct text_case {
@@ -159,7 +159,7 @@ static const text_case text_cases[] = {
      "i * 65536ll", NULL},
 };
 
-START_TEST(emitted_text_holds) {
+TEST_EACH(emitted_text_holds, COUNT_OF(text_cases)) {
     const text_case *row = &text_cases[_i];
     grout_diags *diags = grout_diags_new();
     grout_text emitted = {0};
@@ -170,7 +170,6 @@ START_TEST(emitted_text_holds) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 static const char two_kernels[] = "kernel @a(%y: out gmem f32[128]) {\n"
                                   "  store %y, (broadcast 1.0 : f32[128])\n}\n"
@@ -185,7 +184,7 @@ static uint32_t count_text(const char *text, const char *part) {
     return count;
 }
 
-START_TEST(kernels_of_one_text_share_the_header) {
+TEST(kernels_of_one_text_share_the_header) {
     grout_diags *diags = grout_diags_new();
     const grout_emit_options options = {.watchdog = true, .line_directives = true};
     grout_text emitted = {0};
@@ -205,11 +204,10 @@ START_TEST(kernels_of_one_text_share_the_header) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* SentryWard 0.1.1 misreads an elect.sync whose predicate is called p, and finds a wait only where
  * its loop is whole. */
-START_TEST(asm_is_readable_for_others) {
+TEST(asm_is_readable_for_others) {
     grout_diags *diags = grout_diags_new();
     grout_text emitted = {0};
     grout_module *module = bind_text("two.grout", two_kernels, diags);
@@ -227,9 +225,8 @@ START_TEST(asm_is_readable_for_others) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(too_much_smem_for_broadcasts_is_refused) {
+TEST(too_much_smem_for_broadcasts_is_refused) {
     grout_diags *diags = grout_diags_new();
     grout_text emitted = {0};
     grout_module *module = bind_text("full",
@@ -246,9 +243,8 @@ START_TEST(too_much_smem_for_broadcasts_is_refused) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(reserved_names_are_known) {
+TEST(reserved_names_are_known) {
     static const char *const reserved[] = {"int",       "xor_eq",    "EOF",   "lane",
                                            "t0",        "x17",       "a_map", "bar_phases",
                                            "grout_add", "GROUT_ADD", "a__b",  "warp"};
@@ -265,17 +261,8 @@ START_TEST(reserved_names_are_known) {
     grout_gpu__get_symbol("expf", symbol);
     ck_assert_str_eq(symbol, "expf_kernel");
 }
-END_TEST
 
 int main(void) {
-    TCase *tcase = tcase_create("emit");
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &goldens);
-    tcase_add_loop_test(tcase, emits_as_the_golden, 0, goldens.count);
-    tcase_add_loop_test(tcase, emitted_text_holds, 0,
-                        (int)(sizeof text_cases / sizeof text_cases[0]));
-    tcase_add_test(tcase, kernels_of_one_text_share_the_header);
-    tcase_add_test(tcase, asm_is_readable_for_others);
-    tcase_add_test(tcase, too_much_smem_for_broadcasts_is_refused);
-    tcase_add_test(tcase, reserved_names_are_known);
-    return run_suite(tcase, "emit");
+    return run_tests();
 }

@@ -5,6 +5,7 @@
  */
 #include "gpu_backend/emit/emit.h"
 #include "gpu_nvrtc.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 /* What the text of a kernel must, or must not, hold. */
@@ -146,7 +147,7 @@ static const text_case text_cases[] = {
      "grout_u64 *const p = p_space_0; //", NULL},
 };
 
-START_TEST(text_says) {
+TEST_EACH(text_says, COUNT_OF(text_cases)) {
     const text_case *c = &text_cases[_i];
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
@@ -158,7 +159,6 @@ START_TEST(text_says) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- with NVRTC ---- */
 
@@ -166,7 +166,7 @@ static const struct {
     int x, y;
 } sizes[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {4, 2}, {8, 1}, {4, 4}, {16, 1}};
 
-START_TEST(every_size_compiles) {
+TEST_EACH(every_size_compiles, has_nvrtc() ? COUNT_OF(sizes) : 0) {
     static const char *const names[] = {"X", "Y"};
     const int64_t values[] = {sizes[_i].x, sizes[_i].y};
     grout_define defines[2];
@@ -200,14 +200,4 @@ START_TEST(every_size_compiles) {
     grout_module_free(symbolic);
     grout_text_free(&source);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("emit_cluster");
-    tcase_add_loop_test(tcase, text_says, 0, (int)(sizeof text_cases / sizeof text_cases[0]));
-    if (has_nvrtc()) {
-        tcase_add_loop_test(tcase, every_size_compiles, 0, (int)(sizeof sizes / sizeof sizes[0]));
-    }
-    return run_suite(tcase, "emit_cluster");
 }

@@ -3,6 +3,7 @@
  * is said where a loop waits for each. Needs no NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 /* A kernel around a loop; says: what a warning holds, NULL: there is none. */
@@ -112,7 +113,7 @@ static void check_words(const loop_case *c, const grout_diags *diags, const char
     grout_text_free(&shown);
 }
 
-START_TEST(loops) {
+TEST_EACH(loops, COUNT_OF(cases)) {
     const loop_case *c = &cases[_i];
     const grout_emit_options options = {.watchdog = false};
     char kernel[2048];
@@ -134,11 +135,4 @@ START_TEST(loops) {
     grout_text_free(&text);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("emit_rounds");
-    tcase_add_loop_test(tcase, loops, 0, (int)(sizeof cases / sizeof cases[0]));
-    return run_suite(tcase, "emit_rounds");
 }

@@ -4,6 +4,7 @@
  * check_emit_compile.c compiles those. SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/emit/emit.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 /* What the text of a kernel must, or must not, hold. */
@@ -208,7 +209,7 @@ static const text_case text_cases[] = {
      "            if (warp % 4 == 0 && grout_elect()) {\n                // mbarrier_expect", NULL},
 };
 
-START_TEST(text_says) {
+TEST_EACH(text_says, COUNT_OF(text_cases)) {
     const text_case *c = &text_cases[_i];
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
@@ -220,7 +221,6 @@ START_TEST(text_says) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* Kernels that are right and that this backend cannot run. */
 static const struct {
@@ -239,7 +239,7 @@ static const struct {
      "which makes this 1152000 arrivals"},
 };
 
-START_TEST(refuses) {
+TEST_EACH(refuses, COUNT_OF(refusals)) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text(refusals[_i].name, refusals[_i].text, diags);
@@ -255,12 +255,4 @@ START_TEST(refuses) {
     grout_text_free(&text);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("emit_sync");
-    tcase_add_loop_test(tcase, text_says, 0, (int)(sizeof text_cases / sizeof text_cases[0]));
-    tcase_add_loop_test(tcase, refuses, 0, (int)(sizeof refusals / sizeof refusals[0]));
-    return run_suite(tcase, "emit_sync");
 }

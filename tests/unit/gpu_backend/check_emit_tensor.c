@@ -6,6 +6,7 @@
  */
 #include "gpu_backend/run/ptxas_log.h"
 #include "gpu_nvrtc.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 static bool is_compiling;
@@ -95,7 +96,7 @@ static void compile_files(const char *folder, const char *part, grout_kernel_id 
 }
 
 /* The attention takes the most registers; all are compiled in unit/emit_tensor_whole. */
-START_TEST(shipped_kernels_compile) {
+TEST(shipped_kernels_compile) {
     const bool is_whole = getenv("GROUT_TEST_WHOLE") != NULL;
     /* With the watchdog, which has registers too, attention_blackwell_shared spills 36 bytes, and
      * attention_blackwell 132 on sm_103a; without it none does. */
@@ -107,12 +108,10 @@ START_TEST(shipped_kernels_compile) {
     }
     target = GROUT_ARCH_SM_100A;
 }
-END_TEST
 
-START_TEST(kernels_of_ops_compile) {
+TEST(kernels_of_ops_compile) {
     compile_files(GROUT_TEST_SOURCE_DIR "/tests/ops", "", 1, 0);
 }
-END_TEST
 
 /* The CUDA of a kernel, after the functions that all have, holds each of these texts. */
 static void check_holds(const char *name, const char *kernel, const char *const *holds,
@@ -188,7 +187,7 @@ static void add_product(grout_text *text, const kind *k, int number, int rows, b
                    number, a, k->b, k->elements, k->elements, k->sum, rows);
 }
 
-START_TEST(every_kind_has_its_descriptor) {
+TEST(every_kind_has_its_descriptor) {
     static const grout_emit_options options = {.watchdog = false};
     grout_text source = {0};
     for (int i = 0; i < KINDS; i++) {
@@ -208,12 +207,11 @@ START_TEST(every_kind_has_its_descriptor) {
     compile("kinds and rows", &source, 3 * KINDS + 1, 0);
     grout_text_free(&source);
 }
-END_TEST
 
 /* ---- pairs ---- */
 
 /* Both CTAs load, the one that leads counts the bytes and multiplies, and tells both. */
-START_TEST(a_pair_counts_on_the_leaders_barrier) {
+TEST(a_pair_counts_on_the_leaders_barrier) {
     static const char *const holds[] = {
         "grout_tensor_allocate<2>(",
         "if (rank % 2u == 0) {\n                                grout_mbarrier_arrive_expect(full",
@@ -234,12 +232,11 @@ START_TEST(a_pair_counts_on_the_leaders_barrier) {
     grout_text_free(&source);
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- rows, in the text ---- */
 
 /* Through the exchange area, unless they are one value. */
-START_TEST(rows_go_to_the_lane_that_issues) {
+TEST(rows_go_to_the_lane_that_issues) {
     static const char *const holds[] = {"grout_store_smem(exchange",
                                         "grout_tma_gather_pair_multicast(s + ",
                                         ", x_map, grout_peer_address(",
@@ -250,12 +247,11 @@ START_TEST(rows_go_to_the_lane_that_issues) {
                                         ", 0, grout_repeat_row(t"};
     check_holds("rows", row_kernel, holds, sizeof holds / sizeof *holds);
 }
-END_TEST
 
 /* ---- aliases ---- */
 
 /* The columns of the array and the starts of the names on the way add up. */
-START_TEST(an_alias_begins_in_the_columns_of_its_array) {
+TEST(an_alias_begins_in_the_columns_of_its_array) {
     static const char kernel[] = "kernel @k(%y: out gmem f32[128, 8]) attr arch = \"sm_100a\"\n{\n"
                                  "  scratch %before : tmem f32[128, 32]\n"
                                  "  scratch %all : tmem u32[128, 64]\n"
@@ -270,12 +266,11 @@ START_TEST(an_alias_begins_in_the_columns_of_its_array) {
         "= some + 16 + (warp % 4 << 21);"};
     check_holds("aliases", kernel, holds, sizeof holds / sizeof *holds);
 }
-END_TEST
 
 /* ---- loads ---- */
 
 /* The wait stands where the kernel waits, and before the first use where it does not. */
-START_TEST(a_load_is_awaited_before_its_use) {
+TEST(a_load_is_awaited_before_its_use) {
     static const char kernel[] =
         "kernel @k(%y: out gmem f32[128, 16]) attr arch = \"sm_100a\"\n{\n"
         "  scratch %t : tmem f32[128, 32]\n"
@@ -296,13 +291,12 @@ START_TEST(a_load_is_awaited_before_its_use) {
     ck_assert_ptr_null(strstr(wait + 1, "grout_tensor_wait_loads();"));
     grout_text_free(&source);
 }
-END_TEST
 
 /* ---- two floats at once ---- */
 
 /* Sums, products and both of f32 by pairs of registers, which Hopper has no instruction for; the
  * sum of a row too. Other types, and other functions, one by one. */
-START_TEST(floats_are_computed_in_pairs) {
+TEST(floats_are_computed_in_pairs) {
     static const char body[] = "\n{\n"
                                "  %a = load %x\n  %b = fma %a, 2.0, %a\n"
                                "  %c = mul (sub %b, 1.0), (max %a, %b)\n"
@@ -329,7 +323,6 @@ START_TEST(floats_are_computed_in_pairs) {
         grout_text_free(&source);
     }
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -351,13 +344,12 @@ static void check_refusal(const char *text, const char *reason) {
     grout_diags_free(diags);
 }
 
-START_TEST(a_text_is_for_one_hardware) {
+TEST(a_text_is_for_one_hardware) {
     check_refusal("kernel @a() { }\nkernel @b() attr arch = \"sm_100a\" { }\n",
                   "kernel '@b' is for sm_100a, and the kernel before it in this text is not");
 }
-END_TEST
 
-START_TEST(tests_of_a_pair_are_refused_by_name) {
+TEST(tests_of_a_pair_are_refused_by_name) {
     check_refusal("kernel @k(%y: out gmem i32[2]) grid(t = 1) cluster(pair = 2)\n"
                   "    attr arch = \"sm_100a\" cluster_exit = sync\n{\n"
                   "  scratch %m : mbarrier[1] two_ctas\n"
@@ -368,20 +360,8 @@ START_TEST(tests_of_a_pair_are_refused_by_name) {
                   "    store %y[0], (cast %done : i32)\n  }\n}\n",
                   "a test of an mbarrier of two_ctas has no CUDA yet");
 }
-END_TEST
 
 int main(void) {
-    TCase *tcase = tcase_create("emit_tensor");
     is_compiling = has_nvrtc();
-    tcase_add_test(tcase, shipped_kernels_compile);
-    tcase_add_test(tcase, kernels_of_ops_compile);
-    tcase_add_test(tcase, every_kind_has_its_descriptor);
-    tcase_add_test(tcase, a_pair_counts_on_the_leaders_barrier);
-    tcase_add_test(tcase, rows_go_to_the_lane_that_issues);
-    tcase_add_test(tcase, an_alias_begins_in_the_columns_of_its_array);
-    tcase_add_test(tcase, a_load_is_awaited_before_its_use);
-    tcase_add_test(tcase, floats_are_computed_in_pairs);
-    tcase_add_test(tcase, a_text_is_for_one_hardware);
-    tcase_add_test(tcase, tests_of_a_pair_are_refused_by_name);
-    return run_suite(tcase, "emit_tensor");
+    return run_tests();
 }

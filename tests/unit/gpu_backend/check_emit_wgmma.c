@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_nvrtc.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include <stdlib.h>
@@ -172,7 +173,7 @@ static void add_kernels(grout_text *text, const form_types *type, int swizzle, i
     }
 }
 
-START_TEST(every_form_stays_in_flight) {
+TEST_EACH(every_form_stays_in_flight, 4 * FORM_TYPES) {
     const form_types *type = &types[_i / 4];
     const int swizzle = swizzles[_i % 4];
     grout_text text = {0};
@@ -189,13 +190,12 @@ START_TEST(every_form_stays_in_flight) {
     }
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- the shipped kernel ---- */
 
 static const char matmul[] = GROUT_TEST_SOURCE_DIR "/kernels/matmul_hopper_ws.grout";
 
-START_TEST(the_warp_specialised_matmul_loses_nothing) {
+TEST(the_warp_specialised_matmul_loses_nothing) {
     grout_text text = read_file(matmul);
     compiled c = compile_text(matmul, text.data);
     grout_resources facts;
@@ -212,10 +212,9 @@ START_TEST(the_warp_specialised_matmul_loses_nothing) {
     free_compiled(&c);
     grout_text_free(&text);
 }
-END_TEST
 
 /* Under conditions, in loops of unknown length, beside another accumulator. */
-START_TEST(control_flow_loses_nothing) {
+TEST(control_flow_loses_nothing) {
     static const char path[] = GROUT_TEST_SOURCE_DIR "/tests/differential/wgmma.grout";
     grout_text text = read_file(path);
     compiled c = compile_text(path, text.data);
@@ -225,7 +224,6 @@ START_TEST(control_flow_loses_nothing) {
     free_compiled(&c);
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- losses ---- */
 
@@ -296,16 +294,15 @@ static const char *const lossless[] = {
     "  %me = axis_index pair\n  for %i in 0..4 {\n    store %s, (load %x[%me])\n"
     "    barrier_arrive %b[0]\n    barrier_wait %b[0]\n  }\n}\n"};
 
-START_TEST(nothing_is_lost) {
+TEST_EACH(nothing_is_lost, COUNT_OF(lossless)) {
     compiled c = compile_text("no loss", lossless[_i]);
     if (grout_diags_count(c.diags) != 0) {
         show(&c, "no loss of speed");
     }
     free_compiled(&c);
 }
-END_TEST
 
-START_TEST(losses_are_reported) {
+TEST_EACH(losses_are_reported, COUNT_OF(losses)) {
     compiled c = compile_text("loss", losses[_i].text);
     bool is_said = false;
     for (uint32_t k = 0; k < grout_diags_count(c.diags); k++) {
@@ -319,18 +316,11 @@ START_TEST(losses_are_reported) {
     }
     free_compiled(&c);
 }
-END_TEST
 
 int main(void) {
     if (!has_nvrtc()) {
         printf("skipped: no usable NVRTC on this machine\n");
         return 77;
     }
-    TCase *tcase = tcase_create("emit_wgmma");
-    tcase_add_loop_test(tcase, every_form_stays_in_flight, 0, 4 * FORM_TYPES);
-    tcase_add_test(tcase, the_warp_specialised_matmul_loses_nothing);
-    tcase_add_test(tcase, control_flow_loses_nothing);
-    tcase_add_loop_test(tcase, losses_are_reported, 0, (int)(sizeof losses / sizeof losses[0]));
-    tcase_add_loop_test(tcase, nothing_is_lost, 0, (int)(sizeof lossless / sizeof *lossless));
-    return run_suite(tcase, "emit_wgmma");
+    return run_tests();
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_cuda.h"
 #include "gpu_backend/run/launch_child.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include <dlfcn.h>
@@ -164,7 +165,7 @@ static void expect_refusal(grout_gpu_kernel *kernel, const grout_argument *argum
     grout_diags_free(diags);
 }
 
-START_TEST(parameters_arrive) {
+TEST(parameters_arrive) {
     grout_diags *diags = grout_diags_new();
     RESET(plain_sizes);
     grout_gpu_kernel *kernel = make_good(plain, (grout_gpu_kernel_options){0}, diags);
@@ -189,10 +190,9 @@ START_TEST(parameters_arrive) {
     ck_assert_mem_eq(seen.values[1], &s, 4);
     end(kernel, diags);
 }
-END_TEST
 
 /* Elements of less than a byte have others beside them in it. */
-START_TEST(bits_above_a_scalar_do_not_count) {
+TEST(bits_above_a_scalar_do_not_count) {
     static const char text[] = "kernel @k(%n: i4, %y: out gmem i32[128]) {\n"
                                "  store %y, (broadcast (cast %n : i32) : i32[128])\n"
                                "}\n";
@@ -206,9 +206,8 @@ START_TEST(bits_above_a_scalar_do_not_count) {
     ck_assert_uint_eq(seen.values[0][0], 0x0e);
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(a_watchdog_of_the_binary_never_ends_a_wait) {
+TEST(a_watchdog_of_the_binary_never_ends_a_wait) {
     grout_diags *diags = grout_diags_new();
     RESET(grids_sizes);
     grout_gpu_kernel *kernel = make_good(grids, (grout_gpu_kernel_options){0}, diags);
@@ -223,9 +222,8 @@ START_TEST(a_watchdog_of_the_binary_never_ends_a_wait) {
     ck_assert_uint_eq(*state, 0);
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(outputs_are_filled_on_request) {
+TEST(outputs_are_filled_on_request) {
     grout_diags *diags = grout_diags_new();
     RESET(plain_sizes);
     grout_gpu_kernel *kernel =
@@ -241,10 +239,9 @@ START_TEST(outputs_are_filled_on_request) {
     ck_assert(memory[1][0] != 0);
     end(kernel, diags);
 }
-END_TEST
 
 /* A map is encoded once for each of the last four addresses. */
-START_TEST(maps_are_encoded_once) {
+TEST(maps_are_encoded_once) {
     grout_diags *diags = grout_diags_new();
     RESET(tiles_sizes);
     grout_gpu_kernel *kernel = make_good(tiles, (grout_gpu_kernel_options){0}, diags);
@@ -267,7 +264,6 @@ START_TEST(maps_are_encoded_once) {
     ck_assert_uint_ge(seen.config.dynamic_smem_bytes, 8192);
     end(kernel, diags);
 }
-END_TEST
 
 /* A kernel that spoils its workspaces. */
 static void spoil(const grout_cu_launch_config *config, void **params) {
@@ -291,7 +287,7 @@ static void spoil(const grout_cu_launch_config *config, void **params) {
     *done = 77;
 }
 
-START_TEST(workspaces_are_as_new_in_each_launch) {
+TEST(workspaces_are_as_new_in_each_launch) {
     grout_diags *diags = grout_diags_new();
     const grout_argument y = {memory[0], SPACES_BYTES};
     RESET(spaces_sizes);
@@ -310,7 +306,6 @@ START_TEST(workspaces_are_as_new_in_each_launch) {
     ck_assert_uint_eq(seen.attributes[0].id, GROUT_CU_LAUNCH_COOPERATIVE);
     end(kernel, diags);
 }
-END_TEST
 
 static const char large[] =
     "kernel @k(%y: out gmem i32[128]) {\n"
@@ -349,7 +344,7 @@ static void spoil_large(const grout_cu_launch_config *config, void **params) {
 }
 
 /* What has one pattern is filled at once; 64 KiB are small, a word more is large. */
-START_TEST(large_workspaces_are_filled) {
+TEST(large_workspaces_are_filled) {
     grout_diags *diags = grout_diags_new();
     const grout_argument y = {memory[0], SPACES_BYTES};
     RESET(large_sizes);
@@ -363,9 +358,8 @@ START_TEST(large_workspaces_are_filled) {
     ck_assert_int_eq(count_lines("copy "), 0);
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(streams_share_sets_of_workspaces) {
+TEST(streams_share_sets_of_workspaces) {
     const grout_argument y = {memory[0], SPACES_BYTES};
     static const struct {
         uint32_t sets;
@@ -399,9 +393,8 @@ START_TEST(streams_share_sets_of_workspaces) {
     }
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused) {
+TEST(wrong_arguments_are_refused) {
     grout_diags *diags = grout_diags_new();
     RESET(plain_sizes);
     grout_gpu_kernel *kernel = make_good(plain, (grout_gpu_kernel_options){0}, diags);
@@ -448,9 +441,8 @@ START_TEST(wrong_arguments_are_refused) {
     launch(kernel, neighbours, 4, 1, diags);
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(wrong_contexts_and_streams_are_refused) {
+TEST(wrong_contexts_and_streams_are_refused) {
     grout_diags *diags = grout_diags_new();
     const grout_argument y = {memory[0], SPACES_BYTES};
     RESET(spaces_sizes);
@@ -478,7 +470,6 @@ START_TEST(wrong_contexts_and_streams_are_refused) {
     launch(kernel, arguments, 4, 1, diags); /* without workspaces a graph can hold it */
     end(kernel, diags);
 }
-END_TEST
 
 /* Making fails: the code and words of the last diagnostic, and nothing stays on the device. */
 static void expect_unmade(const char *text, grout_gpu_kernel_options options, grout_diag_code code,
@@ -492,7 +483,7 @@ static void expect_unmade(const char *text, grout_gpu_kernel_options options, gr
     grout_diags_free(diags);
 }
 
-START_TEST(what_cannot_be_loaded_is_refused) {
+TEST(what_cannot_be_loaded_is_refused) {
     const grout_binary wrong = {.data = (char[]){"wrong"}, .size = 6};
     const grout_binary empty = {.size = 0};
     const grout_gpu_kernel_options none = {0};
@@ -521,9 +512,8 @@ START_TEST(what_cannot_be_loaded_is_refused) {
     fake->param_sizes[fake->param_count++] = 8;
     expect_unmade(spaces, none, GROUT_DIAG_BAD_ARGUMENT, "takes other parameters");
 }
-END_TEST
 
-START_TEST(sets_may_be_sixteen) {
+TEST(sets_may_be_sixteen) {
     grout_diags *diags = grout_diags_new();
     RESET(spaces_sizes);
     grout_gpu_kernel *kernel = make_good(
@@ -532,9 +522,8 @@ START_TEST(sets_may_be_sixteen) {
     ck_assert_int_eq(fake->live, 1 + 1 + GROUT_GPU_WORKSPACE_SETS_MAX); /* code, memory, events */
     end(kernel, diags);
 }
-END_TEST
 
-START_TEST(dependent_launches_say_so) {
+TEST(dependent_launches_say_so) {
     grout_diags *diags = grout_diags_new();
     const grout_argument x = {memory[0], 512};
     RESET(grids_sizes);
@@ -550,10 +539,9 @@ START_TEST(dependent_launches_say_so) {
     ck_assert_uint_eq(seen.config.attribute_count, 0);
     end(kernel, diags);
 }
-END_TEST
 
 /* Each call of the driver that making consists of. */
-START_TEST(failures_while_loading_leave_nothing) {
+TEST(failures_while_loading_leave_nothing) {
     static const char *const calls[] = {"cuCtxGetCurrent", "cuCtxGetDevice", "cuModuleLoadData",
                                         "cuMemAlloc",      "cuMemcpyHtoD",   "cuEventCreate"};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -564,10 +552,9 @@ START_TEST(failures_while_loading_leave_nothing) {
                       GROUT_DIAG_GPU_FAULT, "CUDA_ERROR_ILLEGAL_INSTRUCTION");
     }
 }
-END_TEST
 
 /* Each call of the driver that a launch consists of; the next launch works. */
-START_TEST(failures_while_launching_are_reported) {
+TEST(failures_while_launching_are_reported) {
     static const char *const calls[] = {
         "cuCtxGetCurrent",   "cuStreamGetCtx",    "cuPointerGetAttribute", "cuStreamIsCapturing",
         "cuStreamWaitEvent", "cuMemcpyDtoDAsync", "cuLaunchKernelEx",      "cuEventRecord",
@@ -597,9 +584,8 @@ START_TEST(failures_while_launching_are_reported) {
         end(kernel, diags);
     }
 }
-END_TEST
 
-START_TEST(a_map_that_cannot_be_encoded_is_reported) {
+TEST(a_map_that_cannot_be_encoded_is_reported) {
     grout_diags *diags = grout_diags_new();
     const grout_argument arguments[] = {{memory[0], TILES_BYTES}, {memory[1], TILES_BYTES}};
     RESET(tiles_sizes);
@@ -613,10 +599,9 @@ START_TEST(a_map_that_cannot_be_encoded_is_reported) {
     ck_assert_int_eq(count_lines("encode\n"), 2);
     end(kernel, diags);
 }
-END_TEST
 
 /* The context is gone before the kernel: nothing of the device is touched. */
-START_TEST(a_kernel_outlives_its_context) {
+TEST(a_kernel_outlives_its_context) {
     grout_diags *diags = grout_diags_new();
     RESET(plain_sizes);
     grout_gpu_kernel *kernel = make_good(plain, (grout_gpu_kernel_options){0}, diags);
@@ -629,7 +614,6 @@ START_TEST(a_kernel_outlives_its_context) {
     grout_gpu_kernel_free(NULL);
     grout_diags_free(diags);
 }
-END_TEST
 
 int main(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -639,25 +623,7 @@ int main(void) {
         return 1;
     }
     fake = state;
-    TCase *tcase = tcase_create("gpu_kernel");
-    tcase_add_test(tcase, parameters_arrive);
-    tcase_add_test(tcase, bits_above_a_scalar_do_not_count);
-    tcase_add_test(tcase, a_watchdog_of_the_binary_never_ends_a_wait);
-    tcase_add_test(tcase, outputs_are_filled_on_request);
-    tcase_add_test(tcase, maps_are_encoded_once);
-    tcase_add_test(tcase, workspaces_are_as_new_in_each_launch);
-    tcase_add_test(tcase, large_workspaces_are_filled);
-    tcase_add_test(tcase, streams_share_sets_of_workspaces);
-    tcase_add_test(tcase, wrong_arguments_are_refused);
-    tcase_add_test(tcase, wrong_contexts_and_streams_are_refused);
-    tcase_add_test(tcase, what_cannot_be_loaded_is_refused);
-    tcase_add_test(tcase, sets_may_be_sixteen);
-    tcase_add_test(tcase, dependent_launches_say_so);
-    tcase_add_test(tcase, failures_while_loading_leave_nothing);
-    tcase_add_test(tcase, failures_while_launching_are_reported);
-    tcase_add_test(tcase, a_map_that_cannot_be_encoded_is_reported);
-    tcase_add_test(tcase, a_kernel_outlives_its_context);
-    const int failed = run_suite(tcase, "gpu_kernel");
+    const int failed = run_tests();
     (void)dlclose(library);
     return failed;
 }

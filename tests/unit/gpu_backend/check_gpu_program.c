@@ -1,6 +1,7 @@
 /* check_gpu_program.c - a kernel in every context, on the fake driver of fake_cuda.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_cuda.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include <dlfcn.h>
@@ -91,7 +92,7 @@ static void expect_refusal(subject *it, int context, const char *words) {
     ck_assert_msg(strstr(said, words) != NULL, "%s", said);
 }
 
-START_TEST(each_context_has_its_own) {
+TEST(each_context_has_its_own) {
     RESET(plain_sizes);
     subject it = make(plain, (grout_gpu_kernel_options){0});
     ck_assert(grout_gpu_program_is_capturable(it.program));
@@ -110,10 +111,9 @@ START_TEST(each_context_has_its_own) {
     }
     end(&it);
 }
-END_TEST
 
 /* A kernel is loaded in the relaxed mode, which does not stay. */
-START_TEST(a_captured_launch_loads) {
+TEST(a_captured_launch_loads) {
     RESET(plain_sizes);
     subject it = make(plain, (grout_gpu_kernel_options){0});
     fake->is_capturing = 1;
@@ -123,9 +123,8 @@ START_TEST(a_captured_launch_loads) {
     expect_launch(&it, 0);
     end(&it);
 }
-END_TEST
 
-START_TEST(workspaces_are_not_captured) {
+TEST(workspaces_are_not_captured) {
     RESET(spaces_sizes);
     subject it = make(spaces, (grout_gpu_kernel_options){0});
     ck_assert(!grout_gpu_program_is_capturable(it.program));
@@ -136,9 +135,8 @@ START_TEST(workspaces_are_not_captured) {
     expect_launch(&it, 1);
     end(&it);
 }
-END_TEST
 
-START_TEST(wrong_options_are_refused) {
+TEST(wrong_options_are_refused) {
     const grout_binary empty = {.data = NULL};
     const struct {
         grout_gpu_kernel_options options;
@@ -161,10 +159,9 @@ START_TEST(wrong_options_are_refused) {
     expect_launch(&it, 0);
     end(&it);
 }
-END_TEST
 
 /* What failed is tried again. */
-START_TEST(failures_are_reported) {
+TEST(failures_are_reported) {
     static const struct {
         const char *function, *words;
     } failures[] = {{"cuStreamGetCtx", "ask for the stream's context"},
@@ -190,7 +187,6 @@ START_TEST(failures_are_reported) {
     }
     grout_gpu_program_free(NULL);
 }
-END_TEST
 
 int main(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -200,13 +196,7 @@ int main(void) {
         return 1;
     }
     fake = state;
-    TCase *tcase = tcase_create("gpu_program");
-    tcase_add_test(tcase, each_context_has_its_own);
-    tcase_add_test(tcase, a_captured_launch_loads);
-    tcase_add_test(tcase, workspaces_are_not_captured);
-    tcase_add_test(tcase, wrong_options_are_refused);
-    tcase_add_test(tcase, failures_are_reported);
-    const int failed = run_suite(tcase, "gpu_program");
+    const int failed = run_tests();
     (void)dlclose(library);
     return failed;
 }

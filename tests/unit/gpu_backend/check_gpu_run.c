@@ -1,5 +1,6 @@
 /* check_gpu_run.c - a launch where there is no GPU: it says so and leaves the outputs alone.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 static const char kernel[] = "kernel @k(%x: in gmem f32[128], %s: f32, %y: out gmem f32[128]) {\n"
@@ -7,7 +8,7 @@ static const char kernel[] = "kernel @k(%x: in gmem f32[128], %s: f32, %y: out g
                              "}\n";
 
 /* Either the launch works, or it fails for a reason that is not ours. */
-START_TEST(runs_or_says_what_is_missing) {
+TEST(runs_or_says_what_is_missing) {
     static const char *const search_dirs[] = {"/usr/local/cuda/lib64"};
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("run.grout", kernel, diags);
@@ -38,9 +39,8 @@ START_TEST(runs_or_says_what_is_missing) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused) {
+TEST(wrong_arguments_are_refused) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("run.grout", kernel, diags);
     const grout_gpu_launch launch = {.module = module, .kernel = 1};
@@ -51,10 +51,9 @@ START_TEST(wrong_arguments_are_refused) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* In this process: no CUDA, another GPU, or no context that is current. */
-START_TEST(kernels_need_a_context) {
+TEST(kernels_need_a_context) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("run.grout", kernel, diags);
     ck_assert_ptr_null(grout_gpu_kernel_new(module, 1, NULL, diags));
@@ -64,9 +63,8 @@ START_TEST(kernels_need_a_context) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(no_nvrtc_says_so) {
+TEST(no_nvrtc_says_so) {
     grout_diags *diags = grout_diags_new();
     const grout_nvrtc_options options = {.library = "/nowhere/libnvrtc.so"};
     grout_binary binary;
@@ -75,24 +73,12 @@ START_TEST(no_nvrtc_says_so) {
     ck_assert_ptr_null(binary.data);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(doctor_describes) {
+TEST(doctor_describes) {
     const grout_nvrtc_options options = {.library = "/nowhere/libnvrtc.so"};
     grout_text text = {0};
     ck_assert(!grout_gpu_describe(&options, &text));
     ck_assert_ptr_nonnull(strstr(text.data, "gpu"));
     ck_assert_ptr_nonnull(strstr(text.data, "nvrtc: none"));
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("gpu_run");
-    tcase_add_test(tcase, runs_or_says_what_is_missing);
-    tcase_add_test(tcase, wrong_arguments_are_refused);
-    tcase_add_test(tcase, kernels_need_a_context);
-    tcase_add_test(tcase, no_nvrtc_says_so);
-    tcase_add_test(tcase, doctor_describes);
-    return run_suite(tcase, "gpu_run");
 }

@@ -1,6 +1,7 @@
 /* check_hangs.c - what is said of a launch that hung, from records as the watchdog writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/run/hangs.h"
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 static const char kernel[] = "kernel @k(%y: out gmem f32[64, 64]) grid(g = 100) cluster(c = 2)\n"
@@ -65,7 +66,7 @@ static void check_says(const grout_text *text, const char *part, bool says) {
                   says ? "no" : "unwanted", part, text->data);
 }
 
-START_TEST(barriers_and_semaphores_have_names) {
+TEST(barriers_and_semaphores_have_names) {
     const grout_gpu_hang hangs[] = {
         {.code = 1, .cta = {5}, .thread = 1, .slot = 1, .line = 6, .waited_ns = 2000000000},
         {.code = 2, .cta = {6}, .slot = 2, .parity = 5, .line = 7, .waited_ns = 1500000000},
@@ -83,9 +84,8 @@ START_TEST(barriers_and_semaphores_have_names) {
     check_says(&text, "at a time", false);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(warps_are_told_from_threads) {
+TEST(warps_are_told_from_threads) {
     const grout_gpu_hang hangs[] = {{.code = 1, .cta = {4}, .line = 6, .actor = 4},
                                     {.code = 1, .cta = {4}, .line = 6}};
     grout_text text = report(hangs, 2, 100);
@@ -93,19 +93,17 @@ START_TEST(warps_are_told_from_threads) {
     check_says(&text, "CTA 4 (rank 0 of cluster 2), thread 0 waits for", true);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(numbers_that_stand_for_nothing) {
+TEST(numbers_that_stand_for_nothing) {
     const grout_gpu_hang hangs[] = {{.code = 2, .barrier = 77, .line = 6},
                                     {.code = 1, .barrier = 77, .line = 6}};
     grout_text text = report(hangs, 2, 100);
     check_says(&text, "of %?[0]", true);
     grout_text_free(&text);
 }
-END_TEST
 
 /* 60 clusters are resident, and the launch has 100 that wait for each other. */
-START_TEST(clusters_without_room) {
+TEST(clusters_without_room) {
     const grout_gpu_hang hang = {.code = 2, .slot = 2, .parity = 5, .line = 7};
     grout_text text = report(&hang, 1, 60);
     check_says(&text,
@@ -115,20 +113,18 @@ START_TEST(clusters_without_room) {
     check_says(&text, "launch at most 120 CTAs", true);
     grout_text_free(&text);
 }
-END_TEST
 
 /* The time limit ended it: nobody wrote a record. */
-START_TEST(nobody_said_anything) {
+TEST(nobody_said_anything) {
     const grout_gpu_hang none = {0};
     grout_text text = report(&none, 0, 100);
     check_says(&text, "hang.grout:1:", true);
     check_says(&text, "waits for", false);
     grout_text_free(&text);
 }
-END_TEST
 
 /* Values by their bits; what a lane does not have is a question mark; waits are not the cause. */
-START_TEST(checks_have_their_text) {
+TEST(checks_have_their_text) {
     const grout_gpu_hang hangs[] = {
         {.code = 3, .cta = {5}, .thread = 1, .line = 8, .values = {(uint32_t)-3, 0x3e00}},
         {.code = 3, .cta = {6}, .line = 8, .parity = 2, .values = {7}},
@@ -142,27 +138,13 @@ START_TEST(checks_have_their_text) {
     check_says(&text, "waits for", false);
     grout_text_free(&text);
 }
-END_TEST
 
 /* A number that is no debug_check of the module. */
-START_TEST(checks_that_stand_for_nothing) {
+TEST(checks_that_stand_for_nothing) {
     const grout_gpu_hang hangs[] = {{.code = 3, .barrier = 1, .line = 8},
                                     {.code = 3, .barrier = 7777, .line = 8}};
     grout_text text = report_as(GROUT_DIAG_DEBUG_CHECK_FAILED, hangs, 2, 100);
     check_says(&text, "hang.grout:1:", true);
     check_says(&text, "[debug-check-failed]", true);
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("hangs");
-    tcase_add_test(tcase, checks_have_their_text);
-    tcase_add_test(tcase, checks_that_stand_for_nothing);
-    tcase_add_test(tcase, barriers_and_semaphores_have_names);
-    tcase_add_test(tcase, warps_are_told_from_threads);
-    tcase_add_test(tcase, numbers_that_stand_for_nothing);
-    tcase_add_test(tcase, clusters_without_room);
-    tcase_add_test(tcase, nobody_said_anything);
-    return run_suite(tcase, "hangs");
 }

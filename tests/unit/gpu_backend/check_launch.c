@@ -2,9 +2,8 @@
  * fail.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/run/launch.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT 1000
@@ -50,7 +49,7 @@ static grout_gpu_job make_launch(const grout_gpu_step *steps, uint32_t count) {
                            .timeout_ms = GROUT_TEST_SECONDS * 1000};
 }
 
-START_TEST(outputs_come_back) {
+TEST(outputs_come_back) {
     const grout_gpu_step step = make_step("add");
     const grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
@@ -70,9 +69,8 @@ START_TEST(outputs_come_back) {
     ck_assert_uint_eq(outcome.steps[0].time_count, 0);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
-START_TEST(timed_steps_have_times) {
+TEST(timed_steps_have_times) {
     grout_gpu_step steps[] = {make_step("add"), make_step("add")};
     steps[1].is_timed = true;
     steps[1].shape.cluster[0] = 2;
@@ -89,10 +87,9 @@ START_TEST(timed_steps_have_times) {
     ck_assert_int_eq(outcome.steps[1].info.clusters_per_device, 66);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
 /* Scratch is filled before each run: the second one counts from zero again. */
-START_TEST(scratch_is_new_for_each_run) {
+TEST(scratch_is_new_for_each_run) {
     int32_t counted = 0;
     const grout_gpu_buffer own[] = {
         {.name = "y", .direction = GROUT_GPU_OUT, .size = 4, .output = &counted},
@@ -117,10 +114,9 @@ START_TEST(scratch_is_new_for_each_run) {
     ck_assert_int_eq(counted, 1);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
 /* Scratch with contents of its own gets them anew, too. */
-START_TEST(scratch_is_copied_for_each_run) {
+TEST(scratch_is_copied_for_each_run) {
     int32_t counted = 0;
     const int32_t contents[] = {41, 0};
     const grout_gpu_buffer own[] = {
@@ -143,10 +139,9 @@ START_TEST(scratch_is_copied_for_each_run) {
     ck_assert_int_eq(counted, 42);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
 /* A programmatic step follows the one before it at once: nothing waits or fills in between. */
-START_TEST(a_programmatic_step_follows_at_once) {
+TEST(a_programmatic_step_follows_at_once) {
     int32_t counted = 0;
     const grout_gpu_buffer own[] = {
         {.name = "y", .direction = GROUT_GPU_OUT, .size = 4, .output = &counted},
@@ -172,9 +167,8 @@ START_TEST(a_programmatic_step_follows_at_once) {
     ck_assert_int_eq(counted, 2); /* the second step began anew, the third did not */
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
-START_TEST(clusters_that_never_fit_are_refused) {
+TEST(clusters_that_never_fit_are_refused) {
     grout_gpu_step step = make_step("add");
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
@@ -187,7 +181,6 @@ START_TEST(clusters_that_never_fit_are_refused) {
                   error.text);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
 static const struct {
     const char *kernel;
@@ -203,7 +196,7 @@ static const struct {
     {"add", 1, GROUT_DIAG_GPU_UNSUPPORTED, "load the compiled kernel"},
 };
 
-START_TEST(failures_have_their_code) {
+TEST_EACH(failures_have_their_code, COUNT_OF(failures)) {
     grout_gpu_step step = make_step(failures[_i].kernel);
     step.image = failures[_i].image;
     step.params = watchdog_param;
@@ -228,9 +221,8 @@ START_TEST(failures_have_their_code) {
     }
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
-START_TEST(the_failing_step_is_named) {
+TEST(the_failing_step_is_named) {
     grout_gpu_step steps[] = {make_step("add"), make_step("fault"), make_step("add")};
     const grout_gpu_job launch = make_launch(steps, 3);
     grout_gpu_outcome outcome;
@@ -239,14 +231,13 @@ START_TEST(the_failing_step_is_named) {
     ck_assert_uint_eq(outcome.failed_step, 1);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
 static bool cancel_soon(void *payload) {
     int *count = payload;
     return ++*count > 2;
 }
 
-START_TEST(a_launch_can_be_cancelled) {
+TEST(a_launch_can_be_cancelled) {
     const grout_gpu_step step = make_step("spin");
     grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
@@ -258,9 +249,8 @@ START_TEST(a_launch_can_be_cancelled) {
     ck_assert_int_eq(error.code, GROUT_DIAG_INTERRUPTED);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
-START_TEST(other_devices_are_refused) {
+TEST(other_devices_are_refused) {
     const grout_gpu_step step = make_step("add");
     grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
@@ -276,9 +266,8 @@ START_TEST(other_devices_are_refused) {
     ck_assert_int_eq(error.code, GROUT_DIAG_GPU_MISSING);
     grout_gpu__outcome_deinit(&outcome);
 }
-END_TEST
 
-START_TEST(contradictions_are_found_before) {
+TEST(contradictions_are_found_before) {
     grout_gpu_param map = {.kind = GROUT_GPU_PARAM_TENSOR_MAP,
                            .map = {.type = GROUT_GPU_TENSOR_I32,
                                    .rank = 2,
@@ -302,38 +291,12 @@ START_TEST(contradictions_are_found_before) {
     map.buffer = 3;
     ck_assert(!grout_gpu__launch_validate(&launch, &error));
 }
-END_TEST
 
-START_TEST(devices_can_be_asked_for) {
+TEST(devices_can_be_asked_for) {
     grout_gpu_device devices[4];
     grout_gpu_error error = {0};
     uint32_t count = 0;
     ck_assert_msg(grout_gpu__probe_devices(devices, 4, &count, &error), "%s", error.text);
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(devices[0].sm_count, 132);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("launch");
-    TCase *tcase = tcase_create("fake driver");
-    tcase_add_test(tcase, outputs_come_back);
-    tcase_add_test(tcase, timed_steps_have_times);
-    tcase_add_test(tcase, scratch_is_new_for_each_run);
-    tcase_add_test(tcase, a_programmatic_step_follows_at_once);
-    tcase_add_test(tcase, scratch_is_copied_for_each_run);
-    tcase_add_test(tcase, clusters_that_never_fit_are_refused);
-    tcase_add_loop_test(tcase, failures_have_their_code, 0,
-                        (int)(sizeof failures / sizeof failures[0]));
-    tcase_add_test(tcase, the_failing_step_is_named);
-    tcase_add_test(tcase, a_launch_can_be_cancelled);
-    tcase_add_test(tcase, other_devices_are_refused);
-    tcase_add_test(tcase, contradictions_are_found_before);
-    tcase_add_test(tcase, devices_can_be_asked_for);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

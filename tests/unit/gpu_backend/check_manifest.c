@@ -1,5 +1,6 @@
 /* check_manifest.c - the launch manifest against its text; the host launcher names the same things.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 static const char kernel[] = "kernel @main(%a: in gmem bf16[64, 128], %scale: f32, %y: out gmem "
@@ -66,7 +67,7 @@ static const char expected[] =
     "  ]\n"
     "}\n";
 
-START_TEST(manifest_is_as_written) {
+TEST(manifest_is_as_written) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("manifest.grout", kernel, diags);
@@ -76,9 +77,8 @@ START_TEST(manifest_is_as_written) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(kernel_without_anything) {
+TEST(kernel_without_anything) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module = bind_text("empty.grout", "kernel @nothing() {\n}\n", diags);
@@ -90,7 +90,6 @@ START_TEST(kernel_without_anything) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* Clusters, semaphores of each CTA and of the launch, scratch in GMEM that TMA reaches. */
 static const char cluster_kernel[] =
@@ -114,7 +113,7 @@ static void check_parts(const char *text, const char *const *parts, size_t count
     }
 }
 
-START_TEST(clusters_and_workspaces) {
+TEST(clusters_and_workspaces) {
     static const char *const manifest_parts[] = {
         "\"grid\": [6, 1, 1],\n",
         "\"cluster\": [2, 1, 1],\n",
@@ -147,10 +146,9 @@ START_TEST(clusters_and_workspaces) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* What the kernel says of its arrays: a pattern, all bytes, or the generator alone. */
-START_TEST(contents_are_stated) {
+TEST(contents_are_stated) {
     static const char source[] =
         "kernel @k(%f: inout gmem i32[2] init(zeros), %h: in gmem f16[2] init([1, -2]), %n: i32 "
         "init(3), %big: in gmem f32[16385] init(randn(1)), %y: out gmem i32[4]) {\n"
@@ -175,9 +173,8 @@ START_TEST(contents_are_stated) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(sixteen_ctas_are_allowed_for) {
+TEST(sixteen_ctas_are_allowed_for) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     grout_module *module =
@@ -190,9 +187,8 @@ START_TEST(sixteen_ctas_are_allowed_for) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(launcher_names_the_same_things) {
+TEST(launcher_names_the_same_things) {
     static const char *const parts[] = {"cuModuleGetFunction(&kernel, module, \"main_kernel\")",
                                         "const unsigned smem_bytes = 8208;",
                                         "cuLaunchKernel(kernel, 6, 1, 1, 256, 1, 1, smem_bytes",
@@ -209,16 +205,4 @@ START_TEST(launcher_names_the_same_things) {
     grout_text_free(&text);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("manifest");
-    tcase_add_test(tcase, manifest_is_as_written);
-    tcase_add_test(tcase, kernel_without_anything);
-    tcase_add_test(tcase, launcher_names_the_same_things);
-    tcase_add_test(tcase, clusters_and_workspaces);
-    tcase_add_test(tcase, contents_are_stated);
-    tcase_add_test(tcase, sixteen_ctas_are_allowed_for);
-    return run_suite(tcase, "manifest");
 }

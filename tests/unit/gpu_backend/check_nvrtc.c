@@ -4,8 +4,8 @@
 
 #include "gpu_backend/emit/device_header.h"
 #include "gpu_backend/run/ptxas_log.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const char good[] =
     "#include \"grout_device.cuh\"\n"
     "extern \"C\" __global__ void k(grout_f32 *p) { *p = grout_add(*p, 1.0f); }\n";
 
-START_TEST(a_cubin_and_its_resources) {
+TEST(a_cubin_and_its_resources) {
     grout_gpu_compiled compiled;
     grout_gpu_ptxas_log log;
     ck_assert_msg(compile(good, GROUT_GPU_OUTPUT_CUBIN, &compiled), "%s", error.text);
@@ -55,9 +55,8 @@ START_TEST(a_cubin_and_its_resources) {
     grout_gpu__ptxas_log_deinit(&log);
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
-START_TEST(ptx_is_a_text) {
+TEST(ptx_is_a_text) {
     grout_gpu_compiled compiled;
     ck_assert_msg(compile(good, GROUT_GPU_OUTPUT_PTX, &compiled), "%s", error.text);
     ck_assert_uint_eq(strlen((const char *)compiled.image), compiled.size);
@@ -65,7 +64,6 @@ START_TEST(ptx_is_a_text) {
     ck_assert_ptr_nonnull(strstr((const char *)compiled.image, "add.rn.f32"));
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
 static const struct {
     const char *source, *text;
@@ -75,7 +73,7 @@ static const struct {
      "tcgen05"},
 };
 
-START_TEST(refusals_say_where) {
+TEST_EACH(refusals_say_where, COUNT_OF(refused)) {
     grout_gpu_compiled compiled;
     ck_assert(!compile(refused[_i].source, GROUT_GPU_OUTPUT_CUBIN, &compiled));
     ck_assert_int_eq(error.code, GROUT_DIAG_NVRTC_FAILED);
@@ -83,9 +81,8 @@ START_TEST(refusals_say_where) {
     ck_assert_ptr_nonnull(strstr(compiled.log, refused[_i].text));
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
-START_TEST(a_wrong_path_is_not_made_up_for) {
+TEST(a_wrong_path_is_not_made_up_for) {
     grout_gpu_nvrtc other;
     const grout_gpu_nvrtc_search nowhere = {.path = "/nonexistent/libnvrtc.so"};
     const grout_gpu_nvrtc_search libc = {.path = "libm.so.6"};
@@ -95,7 +92,6 @@ START_TEST(a_wrong_path_is_not_made_up_for) {
     ck_assert(!grout_gpu__nvrtc_open(&libc, &other, &error));
     ck_assert_ptr_nonnull(strstr(error.text, "libm.so.6 is not an NVRTC library"));
 }
-END_TEST
 
 int main(void) {
     if (!grout_gpu__nvrtc_open(&anywhere, &nvrtc, &error)) {
@@ -103,17 +99,6 @@ int main(void) {
         return 77;
     }
     grout_gpu__nvrtc_close(&nvrtc);
-    Suite *suite = suite_create("nvrtc");
-    TCase *tcase = tcase_create("compile");
-    tcase_add_checked_fixture(tcase, open_library, close_library);
-    tcase_add_test(tcase, a_cubin_and_its_resources);
-    tcase_add_test(tcase, ptx_is_a_text);
-    tcase_add_loop_test(tcase, refusals_say_where, 0, (int)(sizeof refused / sizeof refused[0]));
-    tcase_add_test(tcase, a_wrong_path_is_not_made_up_for);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    const int failed = run_tests_between(open_library, close_library);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,9 +2,8 @@
  * all of the answer comes back, and a child that dies is an error.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_nvrtc.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 static bool compile(const char *text, grout_gpu_compiled *out, grout_gpu_error *error) {
@@ -12,7 +11,7 @@ static bool compile(const char *text, grout_gpu_compiled *out, grout_gpu_error *
     return grout_gpu__nvrtc_compile(&fake_nvrtc, &source, out, error);
 }
 
-START_TEST(the_whole_image_comes_back) {
+TEST(the_whole_image_comes_back) {
     grout_gpu_compiled compiled;
     grout_gpu_error error = {0};
     ck_assert_msg(compile("good", &compiled, &error), "%s", error.text);
@@ -25,18 +24,16 @@ START_TEST(the_whole_image_comes_back) {
     ck_assert_uint_eq(strlen(compiled.log), FAKE_LOG_SIZE - 1);
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
-START_TEST(no_log_is_an_empty_log) {
+TEST(no_log_is_an_empty_log) {
     grout_gpu_compiled compiled;
     grout_gpu_error error = {0};
     ck_assert_msg(compile("silent", &compiled, &error), "%s", error.text);
     ck_assert_str_eq(compiled.log, "");
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
-START_TEST(a_refusal_brings_the_log_back) {
+TEST(a_refusal_brings_the_log_back) {
     grout_gpu_compiled compiled;
     grout_gpu_error error = {0};
     ck_assert(!compile("refused", &compiled, &error));
@@ -48,7 +45,6 @@ START_TEST(a_refusal_brings_the_log_back) {
     ck_assert_mem_eq(compiled.log, fake_refusal, sizeof fake_refusal - 1);
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
 static const struct {
     const char *source, *text;
@@ -58,7 +54,7 @@ static const struct {
     {"cut off", "the process that runs NVRTC ended in the middle of its answer"},
 };
 
-START_TEST(a_child_that_dies_is_an_error) {
+TEST_EACH(a_child_that_dies_is_an_error, COUNT_OF(deaths)) {
     grout_gpu_compiled compiled;
     grout_gpu_error error = {0};
     ck_assert(!compile(deaths[_i].source, &compiled, &error));
@@ -67,7 +63,6 @@ START_TEST(a_child_that_dies_is_an_error) {
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left of it */
     grout_gpu__compiled_deinit(&compiled);
 }
-END_TEST
 
 static pid_t compiled_in; /* of those processes that see this variable */
 
@@ -78,7 +73,7 @@ static grout_nvrtc_result note_process(grout_nvrtc_program program, int option_c
 }
 
 /* A process with threads of its own asks for it: none is forked. */
-START_TEST(no_child_on_request) {
+TEST(no_child_on_request) {
     grout_gpu_nvrtc nvrtc = fake_nvrtc;
     grout_gpu_source source = {.name = "k.cu", .text = "good", .arch = "sm_90a"};
     grout_gpu_compiled compiled;
@@ -97,22 +92,4 @@ START_TEST(no_child_on_request) {
     ck_assert(!grout_gpu__nvrtc_compile(&nvrtc, &source, &compiled, &error));
     ck_assert_int_eq(error.code, GROUT_DIAG_NVRTC_FAILED);
     grout_gpu__compiled_deinit(&compiled);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("nvrtc_child");
-    TCase *tcase = tcase_create("answers");
-    tcase_add_test(tcase, the_whole_image_comes_back);
-    tcase_add_test(tcase, no_log_is_an_empty_log);
-    tcase_add_test(tcase, a_refusal_brings_the_log_back);
-    tcase_add_test(tcase, no_child_on_request);
-    tcase_add_loop_test(tcase, a_child_that_dies_is_an_error, 0,
-                        (int)(sizeof deaths / sizeof deaths[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,8 @@
 /* check_ptxas_log.c - what the assembler's log says, from logs of NVRTC 13.0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/run/ptxas_log.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char two_kernels[] =
@@ -22,7 +21,7 @@ static const char two_kernels[] =
     "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
     "ptxas info    : Used 255 registers, used 0 barriers";
 
-START_TEST(numbers_of_each_kernel) {
+TEST(numbers_of_each_kernel) {
     grout_gpu_ptxas_log log;
     grout_gpu_error error = {0};
     ck_assert(grout_gpu__ptxas_log_parse(two_kernels, &log, &error));
@@ -44,10 +43,9 @@ START_TEST(numbers_of_each_kernel) {
     ck_assert_ptr_null(strstr(log.notes, "Compile time"));
     grout_gpu__ptxas_log_deinit(&log);
 }
-END_TEST
 
 /* Cut anywhere, a log is read without harm. */
-START_TEST(cut_logs) {
+TEST(cut_logs) {
     char text[sizeof two_kernels];
     for (size_t size = 0; size < sizeof two_kernels; size++) {
         grout_gpu_ptxas_log log;
@@ -57,18 +55,4 @@ START_TEST(cut_logs) {
         ck_assert(grout_gpu__ptxas_log_parse(text, &log, &error));
         grout_gpu__ptxas_log_deinit(&log);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptxas_log");
-    TCase *tcase = tcase_create("logs");
-    tcase_add_test(tcase, numbers_of_each_kernel);
-    tcase_add_test(tcase, cut_logs);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

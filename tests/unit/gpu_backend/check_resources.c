@@ -2,6 +2,7 @@
  * check_resources.c - what a compiled kernel takes of an SM and loses, from logs as ptxas writes
  * them. SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 static grout_binary make_binary(const char *log) {
@@ -34,7 +35,7 @@ static const occupancy occupancies[] = {
     {"kernel @k() {\n  scratch %s : smem f32[57600]\n}\n", LOG("255", "0", "0"), 1, "SMEM"},
 };
 
-START_TEST(occupancy_has_its_bound) {
+TEST_EACH(occupancy_has_its_bound, COUNT_OF(occupancies)) {
     const occupancy *row = &occupancies[_i];
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("k", row->kernel, diags);
@@ -50,10 +51,9 @@ START_TEST(occupancy_has_its_bound) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* The SMs of a cluster are neighbours: large ones leave some SMs idle. */
-START_TEST(clusters_leave_sms_idle) {
+TEST(clusters_leave_sms_idle) {
     static const struct {
         const char *kernel;
         int size, resident;
@@ -74,9 +74,8 @@ START_TEST(clusters_leave_sms_idle) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
-START_TEST(ptx_has_none) {
+TEST(ptx_has_none) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("k", "kernel @k() {\n}\n", diags);
     const grout_binary none = {.registers = -1};
@@ -88,7 +87,6 @@ START_TEST(ptx_has_none) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- losses ---- */
 
@@ -136,7 +134,7 @@ static bool has_note(const grout_diag *diag, const char *text) {
     return false;
 }
 
-START_TEST(a_note_has_cause_and_remedy) {
+TEST_EACH(a_note_has_cause_and_remedy, COUNT_OF(losses)) {
     const loss *row = &losses[_i];
     grout_diags *diags = grout_diags_new();
     grout_module *module =
@@ -160,9 +158,8 @@ START_TEST(a_note_has_cause_and_remedy) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(spills_are_counted) {
+TEST(spills_are_counted) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("k", "kernel @k() {\n}\n", diags);
     const grout_binary binary = make_binary(LOG("168", "24", "0"));
@@ -176,17 +173,4 @@ START_TEST(spills_are_counted) {
                   "%s", grout_diags_get(diags, 0)->message);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("resources");
-    tcase_add_loop_test(tcase, occupancy_has_its_bound, 0,
-                        (int)(sizeof occupancies / sizeof occupancies[0]));
-    tcase_add_test(tcase, clusters_leave_sms_idle);
-    tcase_add_test(tcase, ptx_has_none);
-    tcase_add_loop_test(tcase, a_note_has_cause_and_remedy, 0,
-                        (int)(sizeof losses / sizeof losses[0]));
-    tcase_add_test(tcase, spills_are_counted);
-    return run_suite(tcase, "resources");
 }

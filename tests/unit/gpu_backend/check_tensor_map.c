@@ -1,9 +1,8 @@
 /* check_tensor_map.c - the rules of TMA descriptors, at each limit and one past it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/run/tensor_map.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* add_tma's %a: 4000 x 120 f32 in boxes of 32 x 64. */
@@ -196,7 +195,7 @@ static const struct {
     {"228 KiB", set_bytes, 228, GROUT_DIAG_TMA_BYTES, "233472 bytes, but SMEM only 232448"},
 };
 
-START_TEST(each_rule_has_its_limit) {
+TEST_EACH(each_rule_has_its_limit, COUNT_OF(rules)) {
     grout_gpu_tensor_map map = good;
     grout_gpu_error error = {0};
     rules[_i].change(&map, rules[_i].value);
@@ -205,9 +204,8 @@ START_TEST(each_rule_has_its_limit) {
     ck_assert_msg(error.code == rules[_i].code, "%s: %s", rules[_i].name, error.text);
     ck_assert_msg(strstr(error.text, rules[_i].text) != NULL, "%s: %s", rules[_i].name, error.text);
 }
-END_TEST
 
-START_TEST(arrays_start_at_16_bytes) {
+TEST(arrays_start_at_16_bytes) {
     grout_gpu_error error = {0};
     ck_assert(grout_gpu__tensor_map_validate(&good, 16, &error));
     ck_assert(!grout_gpu__tensor_map_validate(&good, 8, &error));
@@ -217,9 +215,8 @@ START_TEST(arrays_start_at_16_bytes) {
     ck_assert(grout_gpu__tensor_map_validate(&map, 32, &error));
     ck_assert(!grout_gpu__tensor_map_validate(&map, 16, &error));
 }
-END_TEST
 
-START_TEST(sizes) {
+TEST(sizes) {
     grout_gpu_tensor_map map = good;
     ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 8192);
     ck_assert_uint_eq(grout_gpu__tensor_map_span_bytes(&map), 1920000);
@@ -238,19 +235,4 @@ START_TEST(sizes) {
     make_pixels(&map);
     map.element_strides[1] = 2; /* pixels, whatever lies between them */
     ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 16384);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tensor_map");
-    TCase *tcase = tcase_create("rules");
-    tcase_add_loop_test(tcase, each_rule_has_its_limit, 0, (int)(sizeof rules / sizeof rules[0]));
-    tcase_add_test(tcase, arrays_start_at_16_bytes);
-    tcase_add_test(tcase, sizes);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 /* check_tma_loops.c - why a copy takes several boxes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 #include "tma_loops.h"
 
@@ -33,7 +34,7 @@ static const loop_case loop_cases[] = {
      "a tensor map that the kernel makes ends anywhere, not at a tile", own},
 };
 
-START_TEST(the_reason_is_named) {
+TEST_EACH(the_reason_is_named, COUNT_OF(loop_cases)) {
     const loop_case *c = &loop_cases[_i];
     char kernel[1024];
     (void)snprintf(kernel, sizeof kernel,
@@ -54,13 +55,4 @@ START_TEST(the_reason_is_named) {
     grout_text_free(&why);
     grout_text_free(&remedy);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tma_loops");
-    TCase *tcase = tcase_create("tma_loops");
-    tcase_add_loop_test(tcase, the_reason_is_named, 0, COUNT_OF(loop_cases));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * and why they cannot have them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gpu_backend/plan/wgmma_turns.h"
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #define LANE_REGISTERS 232
@@ -120,7 +121,7 @@ static const grout_op *find_wgmma(const grout_module *module) {
     return grout_module_get_op(module, id != 0 ? id : find_op(module, GROUT_OP_WGMMA, 0));
 }
 
-START_TEST(sets) {
+TEST_EACH(sets, COUNT_OF(cases)) {
     const turns_case *c = &cases[_i];
     bound_text text = bind_loop(c->loop);
     const grout_wgmma_turns turns =
@@ -129,10 +130,9 @@ START_TEST(sets) {
                   c->name, (int)turns.fault, turns.sets);
     free_text(&text);
 }
-END_TEST
 
 /* Two accumulators of 32 registers, two sets of 16, and 24 for all else. */
-START_TEST(registers_of_a_lane) {
+TEST(registers_of_a_lane) {
     const uint32_t fewest = 2 * 32 + 2 * 16 + 24;
     bound_text text = bind_loop(FOR LOAD ASYNC WAIT(1) END);
     const grout_op *wgmma = find_wgmma(text.bound);
@@ -145,10 +145,9 @@ START_TEST(registers_of_a_lane) {
     ck_assert_uint_eq(spills.accumulators, 64);
     free_text(&text);
 }
-END_TEST
 
 /* A sparse a in SMEM still has its metadata in registers: one for each two steps. */
-START_TEST(metadata_has_sets) {
+TEST(metadata_has_sets) {
     bound_text text = bind_text("kernel @k(%p: in gmem u16[64, 4], %n: i32) {\n"
                                 "  scratch %as : smem f16[64, 32] tile(8, 32) swizzle(64)\n"
                                 "  scratch %bs : smem f16[64, 64] tile(8, 64) swizzle(128)\n"
@@ -165,15 +164,4 @@ START_TEST(metadata_has_sets) {
     ck_assert_uint_eq(turns.sets, 2);
     ck_assert_uint_ge(turns.registers, 1);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma_turns");
-    TCase *tcase = tcase_create("wgmma_turns");
-    tcase_add_loop_test(tcase, sets, 0, COUNT_OF(cases));
-    tcase_add_test(tcase, registers_of_a_lane);
-    tcase_add_test(tcase, metadata_has_sets);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* check_init.c - what init(..) puts into parameters and scratch, and how it is shown.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/generate.h"
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* An init after a parameter of four elements. */
@@ -72,7 +73,7 @@ static grout_generator get_wanted(const char *init, uint64_t stream) {
     return (grout_generator){.kind = GROUT_GENERATOR_INTS, .stream = stream};
 }
 
-START_TEST(contents) {
+TEST_EACH(contents, COUNT_OF(init_cases)) {
     const init_case *c = &init_cases[_i];
     bound_text text = bind_case(c->dtype, c->init);
     const grout_kernel *kernel = grout_module_get_kernel(text.bound, 1);
@@ -98,9 +99,8 @@ START_TEST(contents) {
     }
     free_text(&text);
 }
-END_TEST
 
-START_TEST(text_for_people) {
+TEST_EACH(text_for_people, COUNT_OF(init_cases)) {
     const init_case *c = &init_cases[_i];
     bound_text text = bind_case(c->dtype, c->init);
     const grout_kernel *kernel = grout_module_get_kernel(text.bound, 1);
@@ -126,9 +126,8 @@ START_TEST(text_for_people) {
                          strcmp(c->shown, "arange") != 0);
     free_text(&text);
 }
-END_TEST
 
-START_TEST(long_lists_are_cut) {
+TEST(long_lists_are_cut) {
     bound_text text = bind_text("kernel @k(%x: in gmem i32[9] init([1, 2, 3, 4, 5, 6, 7, 8, 9])) "
                                 "{\n}\n",
                                 NULL, 0);
@@ -141,20 +140,4 @@ START_TEST(long_lists_are_cut) {
     ck_assert_str_eq(shown.data, "[1, 2, 3, 4, 5, 6, 7, 8, ..]");
     grout_text_free(&shown);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    const int count = sizeof init_cases / sizeof init_cases[0];
-    TCase *tcase = tcase_create("init");
-    tcase_add_loop_test(tcase, contents, 0, count);
-    tcase_add_loop_test(tcase, text_for_people, 0, count);
-    tcase_add_test(tcase, long_lists_are_cut);
-    Suite *suite = suite_create("init");
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

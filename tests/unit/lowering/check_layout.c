@@ -1,9 +1,8 @@
 /* check_layout.c - offsets, runs and pieces against a naive model, over random layouts and boxes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lowering/layout.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BYTES_MAX (1 << 15)
@@ -210,7 +209,7 @@ static void check_pieces(const random_case *c) {
     CHECK(!more);
 }
 
-START_TEST(random_layouts) {
+TEST_EACH(random_layouts, 20) {
     uint64_t state = (uint64_t)_i + 1;
     for (int round = 0; round < 100; round++) {
         random_case c = make_case(&state);
@@ -220,7 +219,6 @@ START_TEST(random_layouts) {
         check_pieces(&c);
     }
 }
-END_TEST
 
 /* Boxes that the race checker meets all the time: each has to be one run. */
 typedef struct run_case {
@@ -292,7 +290,7 @@ static const run_case one_run_cases[] = {
      {1024, 0, 1, 512}},
 };
 
-START_TEST(one_run) {
+TEST_EACH(one_run, COUNT_OF(one_run_cases)) {
     const run_case *c = &one_run_cases[_i];
     grout_layout layout = grout_layout__make(&c->spec);
     grout_run run = {0};
@@ -302,10 +300,9 @@ START_TEST(one_run) {
                   (long long)run.base, (long long)run.stride, (long long)run.count,
                   (long long)run.length);
 }
-END_TEST
 
 /* docs/hardware.md 1.1, row view: with rows of W bytes, chunk c of row r goes to c ^ f(r). */
-START_TEST(swizzle_rows) {
+TEST_EACH(swizzle_rows, 3) {
     static const int64_t widths[] = {32, 64, 128};
     int64_t width = widths[_i];
     grout_layout_spec spec = {.rank = 2, .element_bytes = 16, .swizzle = (uint32_t)width};
@@ -321,10 +318,9 @@ START_TEST(swizzle_rows) {
         }
     }
 }
-END_TEST
 
 /* The list is cut at max, and the number of all is returned. */
-START_TEST(list_is_cut) {
+TEST(list_is_cut) {
     grout_layout_spec spec = {.rank = 3, .element_bytes = 1};
     spec.dims[0] = 4;
     spec.dims[1] = 8;
@@ -339,20 +335,4 @@ START_TEST(list_is_cut) {
     ck_assert_int_eq(grout_layout_get_pieces(&layout, start, extent, NULL, pieces, 2), 8);
     ck_assert_int_eq(pieces[1].element, 3);
     ck_assert_int_eq(pieces[2].element, 77);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("layout");
-    TCase *tcase = tcase_create("layout");
-    tcase_add_loop_test(tcase, random_layouts, 0, 20);
-    tcase_add_loop_test(tcase, one_run, 0, (int)(sizeof one_run_cases / sizeof *one_run_cases));
-    tcase_add_loop_test(tcase, swizzle_rows, 0, 3);
-    tcase_add_test(tcase, list_is_cut);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
  * goes through SMEM. SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/register_layout.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #define OBJECTS                         \
@@ -111,7 +112,7 @@ static void free_inferred(inferred *it) {
     free_text(&it->text);
 }
 
-START_TEST(infers_layout) {
+TEST_EACH(infers_layout, COUNT_OF(layout_cases)) {
     const layout_case *row = &layout_cases[_i];
     inferred it = infer(row->name, row->params, row->body);
     const grout_register_layout *found =
@@ -121,7 +122,6 @@ START_TEST(infers_layout) {
         "%s: kind %u vec %u registers %u", row->name, found->kind, found->vec, found->registers);
     free_inferred(&it);
 }
-END_TEST
 
 static grout_op_id find_last(const grout_module *module, grout_opcode opcode) {
     grout_op_id last = 0;
@@ -132,7 +132,7 @@ static grout_op_id find_last(const grout_module *module, grout_opcode opcode) {
     return last;
 }
 
-START_TEST(counts_exchange_bytes) {
+TEST_EACH(counts_exchange_bytes, COUNT_OF(exchange_cases)) {
     const exchange_case *row = &exchange_cases[_i];
     inferred it = infer(row->name, row->params, row->body);
     const grout_op_id last = find_last(it.text.bound, row->opcode);
@@ -140,10 +140,9 @@ START_TEST(counts_exchange_bytes) {
     ck_assert_msg(bytes == row->bytes, "%s: %ld", row->name, (long)bytes);
     free_inferred(&it);
 }
-END_TEST
 
 /* Each register of the result is the operand's register that holds the same element. */
-START_TEST(picks_lead_to_the_elements) {
+TEST(picks_lead_to_the_elements) {
     inferred it = infer("picks", "",
                         "%v = concatenate (slice (load %acc)[:, ds(8, 16)]), (load %s) "
                         "dim(1)");
@@ -164,11 +163,10 @@ START_TEST(picks_lead_to_the_elements) {
     }
     free_inferred(&it);
 }
-END_TEST
 
 /* A warning where a matrix of the wgmma layout goes through SMEM, and none for rows and elements.
  */
-START_TEST(a_cut_across_is_a_loss) {
+TEST_EACH(a_cut_across_is_a_loss, 5) {
     static const char *const bodies[] = {
         "%v = slice (load %acc)[:, ds(4, 8)]", "%v = slice (load %acc)[:, ds(8, 8)]",
         "%v = slice (load %acc)[5]", "%v = slice (load %s)[:, ds(4, 8)]",
@@ -180,16 +178,4 @@ START_TEST(a_cut_across_is_a_loss) {
         ck_assert_int_eq(grout_diags_get(it.text.diags, 0)->code, GROUT_DIAG_GPU_LOSS);
     }
     free_inferred(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("layout_parts");
-    TCase *tcase = tcase_create("layout_parts");
-    tcase_add_loop_test(tcase, infers_layout, 0, COUNT_OF(layout_cases));
-    tcase_add_loop_test(tcase, counts_exchange_bytes, 0, COUNT_OF(exchange_cases));
-    tcase_add_test(tcase, picks_lead_to_the_elements);
-    tcase_add_loop_test(tcase, a_cut_across_is_a_loss, 0, 5);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

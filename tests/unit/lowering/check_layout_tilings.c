@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/register_layout.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* As the documentation of Pallas' Mosaic GPU has them: the lane and the register of each element.
@@ -26,7 +27,7 @@ static int64_t get_register(grout_register_layout_kind kind, int64_t r, int64_t 
     return group * run + (kind == GROUT_LAYOUT_WGMMA_TRANSPOSED ? r % 2 : c % run);
 }
 
-START_TEST(tiled_layouts_are_those_of_mosaic) {
+TEST_EACH(tiled_layouts_are_those_of_mosaic, 3) {
     const grout_register_layout_kind kind =
         (grout_register_layout_kind)(GROUT_LAYOUT_WGMMA_TRANSPOSED + _i);
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {128, 1, 96}};
@@ -45,10 +46,9 @@ START_TEST(tiled_layouts_are_those_of_mosaic) {
     ck_assert_uint_eq(grout_register_layout_make(kind, GROUT_WARPS, &narrow).kind,
                       GROUT_LAYOUT_NONE);
 }
-END_TEST
 
 /* Rows of tensor memory: lane r % 128 has row r, its registers the columns. */
-START_TEST(a_lane_has_rows_of_tensor_memory) {
+TEST(a_lane_has_rows_of_tensor_memory) {
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 3, .dims = {256, 1, 12}};
     const grout_type row = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {256, 1}};
     const grout_type low = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {64, 12}};
@@ -75,7 +75,6 @@ START_TEST(a_lane_has_rows_of_tensor_memory) {
     ck_assert_uint_eq(grout_register_layout_make(GROUT_LAYOUT_TMEM_ROW, GROUT_WARPS, &type).kind,
                       GROUT_LAYOUT_NONE);
 }
-END_TEST
 
 /* An mma's a of 32-bit elements and its b, as PTX has the fragments of mma.m16n8k8, k16 and k32. */
 static const struct {
@@ -100,7 +99,7 @@ static int64_t get_fragment_register(int64_t which, int64_t r, int64_t c, int64_
                       : tile * 2 * e + r % (8 * e) / (4 * e) * e + r % e;
 }
 
-START_TEST(mma_layouts_are_the_fragments) {
+TEST_EACH(mma_layouts_are_the_fragments, 4) {
     const grout_type type = {.kind = GROUT_TYPE_ARRAY, .rank = 2, .dims = {128, 24}};
     const grout_type low = {.kind = GROUT_TYPE_ARRAY,
                             .rank = 2,
@@ -131,11 +130,10 @@ START_TEST(mma_layouts_are_the_fragments) {
     ck_assert_uint_eq(grout_register_layout_make(fragments[_i].kind, GROUT_WARPS, &narrow).kind,
                       GROUT_LAYOUT_NONE);
 }
-END_TEST
 
 /* With fewer warps a lane's registers hold what those of the same lane hold with four, but that a
  * block of 64 rows has 16 of each warp that there is. */
-START_TEST(fewer_warps_have_smaller_blocks) {
+TEST_EACH(fewer_warps_have_smaller_blocks, 2 * (GROUT_LAYOUT_TMEM - GROUT_LAYOUT_WGMMA)) {
     const grout_register_layout_kind kind =
         (grout_register_layout_kind)(_i / 2 + GROUT_LAYOUT_WGMMA);
     const uint32_t warps = 1 + (uint32_t)_i % 2, lanes = 32 * warps;
@@ -163,7 +161,6 @@ START_TEST(fewer_warps_have_smaller_blocks) {
     ck_assert_int_eq(grout_register_layout_get_element(&it, lanes, 0), -1);
     ck_assert_uint_eq(grout_register_layout_make(kind, warps, &wrong).kind, GROUT_LAYOUT_NONE);
 }
-END_TEST
 
 /* How many registers of the layout hold no element; every element is held once. */
 static int64_t check_strided(const grout_register_layout *layout, int64_t count) {
@@ -190,7 +187,7 @@ static int64_t check_strided(const grout_register_layout *layout, int64_t count)
 }
 
 /* By threads of one, two and four warps. */
-START_TEST(strided_layouts_hold_each_element_once) {
+TEST_EACH(strided_layouts_hold_each_element_once, 3) {
     for (int64_t count = 1; count < 3000; count += 37) {
         for (uint32_t vec = 1; vec <= 16; vec *= 2) {
             const grout_register_layout layout =
@@ -203,18 +200,4 @@ START_TEST(strided_layouts_hold_each_element_once) {
             ck_assert(packed.vec == (layout.vec == 1 && count % 2 == 0 ? 2 : layout.vec));
         }
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("layout_tilings");
-    TCase *tcase = tcase_create("layout_tilings");
-    tcase_add_test(tcase, a_lane_has_rows_of_tensor_memory);
-    tcase_add_loop_test(tcase, tiled_layouts_are_those_of_mosaic, 0, 3);
-    tcase_add_loop_test(tcase, mma_layouts_are_the_fragments, 0, 4);
-    tcase_add_loop_test(tcase, fewer_warps_have_smaller_blocks, 0,
-                        2 * (GROUT_LAYOUT_TMEM - GROUT_LAYOUT_WGMMA));
-    tcase_add_loop_test(tcase, strided_layouts_hold_each_element_once, 0, 3);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* check_layout_words.c - layouts of the user's own against the sums by which Triton defines them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lowering/layout.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 16, COLS = 32, BYTES_MAX = 1 << 13 };
@@ -89,7 +88,7 @@ static const struct {
      "20], [0, 4]], block_bases=[], alignment=16, shape=[16, 32])",
      linear, 2, 2}};
 
-START_TEST(places_elements_as_triton_does) {
+TEST_EACH(places_elements_as_triton_does, COUNT_OF(cases)) {
     const grout_layout layout = read_layout(cases[_i].text, make_spec(cases[_i].bytes));
     int64_t largest = 0;
     ck_assert(layout.is_custom);
@@ -107,7 +106,6 @@ START_TEST(places_elements_as_triton_does) {
     }
     ck_assert_int_eq(layout.bytes, largest + cases[_i].bytes);
 }
-END_TEST
 
 static void mark_runs(const grout_run *runs, int64_t count, uint8_t *bytes) {
     int64_t last = -1;
@@ -146,7 +144,7 @@ static void check_box(const grout_layout *layout, const int64_t *start, const in
     ck_assert_mem_eq(marked, wanted, sizeof marked);
 }
 
-START_TEST(cuts_boxes_into_their_bytes) {
+TEST_EACH(cuts_boxes_into_their_bytes, COUNT_OF(cases)) {
     static const int64_t boxes[][4] = {{0, 0, ROWS, COLS}, {3, 0, 2, COLS}, {5, 7, 1, 9},
                                        {0, 8, ROWS, 8},    {2, 3, 11, 1},   {15, 31, 1, 1}};
     const grout_layout layout = read_layout(cases[_i].text, make_spec(cases[_i].bytes));
@@ -154,9 +152,8 @@ START_TEST(cuts_boxes_into_their_bytes) {
         check_box(&layout, boxes[k], boxes[k] + 2);
     }
 }
-END_TEST
 
-START_TEST(repeats_a_layout_for_slots) {
+TEST(repeats_a_layout_for_slots) {
     grout_layout_spec spec = {.rank = 3, .element_bytes = 2, .dims = {3, ROWS, COLS}};
     const grout_layout swizzle = read_layout("vec=4, per_phase=2, max_phase=4, order=[1, 0]", spec);
     const grout_layout pad = read_layout("interval_padding_pairs=[[32, 4]], order=[1, 0]", spec);
@@ -168,7 +165,6 @@ START_TEST(repeats_a_layout_for_slots) {
                          2 * (slot * (ROWS * COLS + ROWS * 4) + padded(5, 13)));
     }
 }
-END_TEST
 
 static const struct {
     const char *text, *part; /* of what is said of it */
@@ -201,7 +197,7 @@ static const struct {
     {"offset_bases=[[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,0],[4,0],[8]]", "has not 2 numbers"},
     {"offset_bases=[[0, 1]], order=[1, 0]", "give the order"}};
 
-START_TEST(says_what_is_wrong) {
+TEST_EACH(says_what_is_wrong, COUNT_OF(faults)) {
     grout_layout_spec spec = make_spec(2);
     grout_layout_problem problem = {""};
     ck_assert(!grout_layout__read(faults[_i].text, &spec, &problem));
@@ -209,29 +205,10 @@ START_TEST(says_what_is_wrong) {
         ck_abort_msg("%s: %s", faults[_i].text, problem.text);
     }
 }
-END_TEST
 
-START_TEST(reads_dimensions_of_powers_of_two) {
+TEST(reads_dimensions_of_powers_of_two) {
     grout_layout_spec spec = {.rank = 2, .element_bytes = 2, .dims = {ROWS, 24}};
     grout_layout_problem problem = {""};
     ck_assert(!grout_layout__read("interval_padding_pairs=[[8, 4]]", &spec, &problem));
     ck_assert_ptr_nonnull(strstr(problem.text, "dimension 1 has 24 elements"));
-}
-END_TEST
-
-int main(void) {
-    enum { CASES = sizeof cases / sizeof cases[0], FAULTS = sizeof faults / sizeof faults[0] };
-    Suite *suite = suite_create("layout words");
-    TCase *tests = tcase_create("smem");
-    tcase_add_loop_test(tests, places_elements_as_triton_does, 0, CASES);
-    tcase_add_loop_test(tests, cuts_boxes_into_their_bytes, 0, CASES);
-    tcase_add_test(tests, repeats_a_layout_for_slots);
-    tcase_add_loop_test(tests, says_what_is_wrong, 0, FAULTS);
-    tcase_add_test(tests, reads_dimensions_of_powers_of_two);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,14 +1,13 @@
 /* check_random_numbers.c - random numbers against published ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lowering/random.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Known answers of Philox4x32-10, from Random123's kat_vectors. */
-START_TEST(test_philox) {
+TEST(test_philox) {
     static const struct {
         uint32_t counter[4], key[2], out[4];
     } cases[] = {
@@ -26,10 +25,9 @@ START_TEST(test_philox) {
         ck_assert_int_eq(memcmp(out, cases[i].out, sizeof out), 0);
     }
 }
-END_TEST
 
 /* Quantiles to 16 digits. */
-START_TEST(test_quantile) {
+TEST(test_quantile) {
     static const struct {
         double p, x;
     } cases[] = {
@@ -46,18 +44,4 @@ START_TEST(test_quantile) {
         ck_assert_msg(fabs(x - cases[i].x) <= 4e-15 * (1 + fabs(cases[i].x)), "%g: %.17g",
                       cases[i].p, x);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("random");
-    TCase *tcase = tcase_create("random");
-    tcase_add_test(tcase, test_philox);
-    tcase_add_test(tcase, test_quantile);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/register_layout.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* ---- one layout ------------------------------------------------------------------------------ */
@@ -31,7 +32,7 @@ static int64_t count_faults(const grout_register_layout *layout, int64_t lane, i
 }
 
 /* Where the header says that element (row, column) lies. */
-START_TEST(wgmma_is_the_fragment_of_the_instruction) {
+TEST_EACH(wgmma_is_the_fragment_of_the_instruction, COUNT_OF(shape_types)) {
     const grout_type *type = &shape_types[_i];
     const int64_t rows = type->dims[0], cols = type->dims[type->rank - 1];
     const grout_register_layout layout = make(GROUT_LAYOUT_WGMMA, type);
@@ -49,9 +50,8 @@ START_TEST(wgmma_is_the_fragment_of_the_instruction) {
     }
     ck_assert_int_eq(faults, 0);
 }
-END_TEST
 
-START_TEST(bytes_are_in_the_lanes_that_wgmma_reads) {
+TEST(bytes_are_in_the_lanes_that_wgmma_reads) {
     const grout_type type = {
         .kind = GROUT_TYPE_ARRAY, .dtype = GROUT_DTYPE_I8, .rank = 2, .dims = {128, 48}};
     const grout_register_layout layout = make(GROUT_LAYOUT_WGMMA_8BIT, &type);
@@ -66,7 +66,6 @@ START_TEST(bytes_are_in_the_lanes_that_wgmma_reads) {
     }
     ck_assert_int_eq(faults, 0);
 }
-END_TEST
 
 /* How often each element is held; every place has one. */
 static void count_copies(const grout_register_layout *layout, int64_t copies[512]) {
@@ -79,7 +78,7 @@ static void count_copies(const grout_register_layout *layout, int64_t copies[512
     }
 }
 
-START_TEST(rows_are_in_the_four_lanes_of_a_quad) {
+TEST(rows_are_in_the_four_lanes_of_a_quad) {
     for (int64_t rows = 64; rows <= 512; rows += 192) {
         int64_t copies[512] = {0}, faults = 0;
         const grout_register_layout layout = make_vector(GROUT_LAYOUT_WGMMA_ROW, rows);
@@ -94,9 +93,8 @@ START_TEST(rows_are_in_the_four_lanes_of_a_quad) {
         ck_assert_int_eq(faults, 0);
     }
 }
-END_TEST
 
-START_TEST(columns_are_in_every_warp) {
+TEST(columns_are_in_every_warp) {
     for (int64_t cols = 8; cols <= 256; cols += 40) {
         int64_t copies[512] = {0}, faults = 0;
         const grout_register_layout layout = make_vector(GROUT_LAYOUT_WGMMA_COL, cols);
@@ -110,11 +108,10 @@ START_TEST(columns_are_in_every_warp) {
         ck_assert_int_eq(faults, 0);
     }
 }
-END_TEST
 
 /* What a lane holds of a row or column is what it holds of the array: reductions and broadcasts
  * between the three layouts move nothing. */
-START_TEST(rows_and_columns_go_with_wgmma) {
+TEST(rows_and_columns_go_with_wgmma) {
     const grout_register_layout all = make(GROUT_LAYOUT_WGMMA, &shape_types[2]);
     const grout_register_layout row = make_vector(GROUT_LAYOUT_WGMMA_ROW, all.rows);
     const grout_register_layout col = make_vector(GROUT_LAYOUT_WGMMA_COL, all.cols);
@@ -130,7 +127,6 @@ START_TEST(rows_and_columns_go_with_wgmma) {
     }
     ck_assert_int_eq(faults, 0);
 }
-END_TEST
 
 typedef struct shape_case {
     grout_register_layout_kind kind;
@@ -162,14 +158,13 @@ static void check_shape(const shape_case *row) {
     ck_assert_uint_eq(layout.registers, row->registers);
 }
 
-START_TEST(shapes_have_layouts) {
+TEST(shapes_have_layouts) {
     for (int i = 0; i < COUNT_OF(shape_cases); i++) {
         check_shape(&shape_cases[i]);
     }
 }
-END_TEST
 
-START_TEST(no_register_no_element) {
+TEST(no_register_no_element) {
     const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE};
     const grout_register_layout splat = {
         .kind = GROUT_LAYOUT_SPLAT, .vec = 1, .warps = GROUT_WARPS, .registers = 1, .count = 50};
@@ -179,9 +174,8 @@ START_TEST(no_register_no_element) {
     ck_assert_int_eq(grout_register_layout_get_element(&row, 0, 2), -1);
     ck_assert_int_eq(grout_register_layout_get_element(&row, GROUT_LANES, 0), -1);
 }
-END_TEST
 
-START_TEST(names_are_those_of_layout_cast) {
+TEST(names_are_those_of_layout_cast) {
     static const char *const names[] = {"none",       "wg_splat",  "wg_strided", "wgmma",
                                         "wgmma_8bit", "wgmma_row", "wgmma_col"};
     for (int kind = 0; kind < COUNT_OF(names); kind++) {
@@ -191,7 +185,6 @@ START_TEST(names_are_those_of_layout_cast) {
                   (kind >= GROUT_LAYOUT_STRIDED));
     }
 }
-END_TEST
 
 /* ---- inference ------------------------------------------------------------------------------- */
 
@@ -412,7 +405,7 @@ static bound_text bind_body(const char *name, const char *params, const char *bo
     return bound;
 }
 
-START_TEST(infers_layout) {
+TEST_EACH(infers_layout, COUNT_OF(layout_cases)) {
     const layout_case *row = &layout_cases[_i];
     bound_text text = bind_body(row->name, row->params, row->body);
     grout_register_layouts *layouts = grout_register_layouts_infer(text.bound, 1, text.diags);
@@ -426,7 +419,6 @@ START_TEST(infers_layout) {
     grout_register_layouts_free(layouts);
     free_text(&text);
 }
-END_TEST
 
 /* ---- ways through SMEM ----------------------------------------------------------------------- */
 
@@ -491,7 +483,7 @@ static const exchange_case exchange_cases[] = {
     {"an addition", "", "%v = add (load %s), 1.0", GROUT_OP_ADD, 0},
 };
 
-START_TEST(counts_exchange_bytes) {
+TEST_EACH(counts_exchange_bytes, COUNT_OF(exchange_cases)) {
     const exchange_case *row = &exchange_cases[_i];
     bound_text text = bind_body(row->name, row->params, row->body);
     grout_register_layouts *layouts = grout_register_layouts_infer(text.bound, 1, text.diags);
@@ -509,7 +501,6 @@ START_TEST(counts_exchange_bytes) {
     grout_register_layouts_free(layouts);
     free_text(&text);
 }
-END_TEST
 
 /* ---- what cannot be -------------------------------------------------------------------------- */
 
@@ -548,7 +539,7 @@ static const refusal_case refusal_cases[] = {
      GROUT_DIAG_LAYOUT_CONFLICT, 2, 2},
 };
 
-START_TEST(refuses) {
+TEST_EACH(refuses, COUNT_OF(refusal_cases)) {
     const refusal_case *row = &refusal_cases[_i];
     bound_text text = bind_body(row->name, row->params, row->body);
     ck_assert_ptr_null(grout_register_layouts_infer(text.bound, 1, text.diags));
@@ -561,7 +552,6 @@ START_TEST(refuses) {
     ck_assert_int_eq(diag->notes[diag->note_count - 1].severity, GROUT_SEVERITY_ADVICE);
     free_text(&text);
 }
-END_TEST
 
 /* ---- references ------------------------------------------------------------------------------ */
 
@@ -591,7 +581,7 @@ static const width_case width_cases[] = {
     {"size 1 in between", "smem f32[16, 1, 4]", "%s", 4},
 };
 
-START_TEST(finds_access_width) {
+TEST_EACH(finds_access_width, COUNT_OF(width_cases)) {
     const width_case *row = &width_cases[_i];
     grout_text body = {0};
     grout_view view;
@@ -607,7 +597,6 @@ START_TEST(finds_access_width) {
     free_text(&text);
     grout_text_free(&body);
 }
-END_TEST
 
 /* What divides %v. */
 typedef struct divisor_case {
@@ -635,7 +624,7 @@ static const divisor_case divisor_cases[] = {
     {"for %v in 8..%n step 64 {\n}", 8},
 };
 
-START_TEST(finds_known_divisor) {
+TEST_EACH(finds_known_divisor, COUNT_OF(divisor_cases)) {
     const divisor_case *row = &divisor_cases[_i];
     grout_text body = {0};
     grout_text_add(&body, "kernel @k(%%n: i32) threads(t = 2) {\n  %s\n}\n", row->body);
@@ -645,25 +634,4 @@ START_TEST(finds_known_divisor) {
     ck_assert_msg(divisor == row->divisor, "%s: %ld", row->body, (long)divisor);
     free_text(&text);
     grout_text_free(&body);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("register_layout");
-    TCase *tcase = tcase_create("register_layout");
-    tcase_add_loop_test(tcase, wgmma_is_the_fragment_of_the_instruction, 0, COUNT_OF(shape_types));
-    tcase_add_test(tcase, bytes_are_in_the_lanes_that_wgmma_reads);
-    tcase_add_test(tcase, rows_are_in_the_four_lanes_of_a_quad);
-    tcase_add_test(tcase, columns_are_in_every_warp);
-    tcase_add_test(tcase, rows_and_columns_go_with_wgmma);
-    tcase_add_test(tcase, shapes_have_layouts);
-    tcase_add_test(tcase, no_register_no_element);
-    tcase_add_test(tcase, names_are_those_of_layout_cast);
-    tcase_add_loop_test(tcase, infers_layout, 0, COUNT_OF(layout_cases));
-    tcase_add_loop_test(tcase, counts_exchange_bytes, 0, COUNT_OF(exchange_cases));
-    tcase_add_loop_test(tcase, refuses, 0, COUNT_OF(refusal_cases));
-    tcase_add_loop_test(tcase, finds_access_width, 0, COUNT_OF(width_cases));
-    tcase_add_loop_test(tcase, finds_known_divisor, 0, COUNT_OF(divisor_cases));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* check_retile.c - the tile of an array with other dimensions, against all tiles that there are.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lowering/layout.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DIMS_MAX 4
@@ -106,7 +105,7 @@ static bool has_tile(const grout_layout_spec *before, grout_layout_spec after) {
     }
 }
 
-START_TEST(every_tile_that_there_is_is_found) {
+TEST_EACH(every_tile_that_there_is_is_found, 4) {
     uint64_t state = (uint64_t)_i + 1;
     uint32_t found = 0, none = 0;
     for (uint32_t k = 0; k < 400; k++) {
@@ -127,18 +126,4 @@ START_TEST(every_tile_that_there_is_is_found) {
     }
     ck_assert_uint_gt(found, 50);
     ck_assert_uint_gt(none, 50);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("retile");
-    TCase *tcase = tcase_create("retile");
-    tcase_add_loop_test(tcase, every_tile_that_there_is_is_found, 0, 4);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 /* check_tma_plan.c - TMA plans run by a model of the instruction, against the layout's offsets.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* A copy of a whole SMEM object or slot; code: why there is no plan. */
@@ -215,7 +216,7 @@ static int64_t run_plan(const grout_module *module, const grout_tma *tma, const 
     return count;
 }
 
-START_TEST(plans) {
+TEST_EACH(plans, COUNT_OF(plan_cases)) {
     const plan_case *c = &plan_cases[_i];
     bound_text text = bind_copy(c);
     grout_op_id id = find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM, 0);
@@ -246,10 +247,9 @@ START_TEST(plans) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* A store has the same plan as a load. */
-START_TEST(store) {
+TEST(store) {
     bound_text text = bind_text("kernel @k(%a: out gmem bf16[64, 256]) {\n"
                                 "  scratch %s : smem bf16[32, 128] tile(8, 64) swizzle(128)\n"
                                 "  copy_smem_to_gmem %s, %a[ds(0, 32), ds(0, 128)]\n}\n",
@@ -270,11 +270,10 @@ START_TEST(store) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* Dimensions that are indexed away, of an array that has too many: one, as large as their indices
  * reach. */
-START_TEST(folded) {
+TEST(folded) {
     bound_text text = bind_text("kernel @k(%a: in gmem i32[2, 3, 4, 2, 5, 5, 16], %i: i32) {\n"
                                 "  scratch %s : smem i32[4, 5, 16]\n"
                                 "  scratch %bar : barrier[1]\n"
@@ -298,7 +297,6 @@ START_TEST(folded) {
     ck_assert_uint_eq(tma.box_bytes, UINT64_C(4) * 5 * 16 * 4);
     free_text(&text);
 }
-END_TEST
 
 /* Which copies take no tensor map. code: why it has no plan, as a bulk copy or as a box. */
 typedef struct bulk_case {
@@ -360,7 +358,7 @@ static const bulk_case bulk_cases[] = {
      "oob(in_bounds)", 0, true, 32},
 };
 
-START_TEST(bulk) {
+TEST_EACH(bulk, COUNT_OF(bulk_cases)) {
     const bulk_case *c = &bulk_cases[_i];
     const bool is_explicit = strstr(c->attrs, "multicast") != NULL;
     char kernel[1024];
@@ -382,10 +380,9 @@ START_TEST(bulk) {
     ck_assert_msg(!ok || (tma.rank == 0) == c->is_bulk, "%s", c->name);
     free_text(&text);
 }
-END_TEST
 
 /* In im2col mode the numbers of w come first, as in all of a tensor map. */
-START_TEST(pixels) {
+TEST(pixels) {
     bound_text text = bind_text(
         "kernel @k(%a: in gmem f16[3, 5, 7, 9, 64]) {\n"
         "  scratch %s : smem f16[32, 128] tile(32, 64) swizzle(128)\n  scratch %b : barrier[1]\n"
@@ -416,7 +413,6 @@ START_TEST(pixels) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* Rows that indices name: instructions of four, which lie in SMEM as the layout has them. */
 typedef struct rows_case {
@@ -475,7 +471,7 @@ static int64_t run_rows(const grout_module *module, const grout_tma *tma, const 
     return count;
 }
 
-START_TEST(rows) {
+TEST_EACH(rows, COUNT_OF(rows_cases)) {
     const rows_case *c = &rows_cases[_i];
     for (uint32_t is_store = 0; is_store < 2; is_store++) {
         char kernel[1024];
@@ -510,10 +506,9 @@ START_TEST(rows) {
         free_text(&text);
     }
 }
-END_TEST
 
 /* Bulk stores, which never reduce. */
-START_TEST(bulk_store) {
+TEST(bulk_store) {
     static const char *const attrs[] = {"oob(in_bounds)", "", "oob(in_bounds) reduce(add)"};
     for (uint32_t i = 0; i < 3; i++) {
         char kernel[512];
@@ -532,7 +527,6 @@ START_TEST(bulk_store) {
         free_text(&text);
     }
 }
-END_TEST
 
 /* A collective copy is planned as one part of it: the first dimension that the CTAs can share. */
 typedef struct part_case {
@@ -558,7 +552,7 @@ static const part_case part_cases[] = {
      0, 0, 0, 0, 0},
 };
 
-START_TEST(parts) {
+TEST_EACH(parts, COUNT_OF(part_cases)) {
     const part_case *c = &part_cases[_i];
     char kernel[1024];
     snprintf(kernel, sizeof kernel,
@@ -581,20 +575,4 @@ START_TEST(parts) {
         ck_assert_uint_eq(tma.band_count, c->bands);
     }
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tma_plan");
-    TCase *tcase = tcase_create("tma_plan");
-    tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
-    tcase_add_test(tcase, store);
-    tcase_add_test(tcase, folded);
-    tcase_add_loop_test(tcase, bulk, 0, COUNT_OF(bulk_cases));
-    tcase_add_test(tcase, bulk_store);
-    tcase_add_test(tcase, pixels);
-    tcase_add_loop_test(tcase, rows, 0, COUNT_OF(rows_cases));
-    tcase_add_loop_test(tcase, parts, 0, COUNT_OF(part_cases));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
  * byte to its element. An array of 128 lanes by 64 columns is the base of all.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 enum { PITCH = 64 * 4, LANES = 128 };
@@ -83,7 +84,7 @@ static bound_text bind_case(int k) {
     return text;
 }
 
-START_TEST(elements_lie_as_ptx_says) {
+TEST_EACH(elements_lie_as_ptx_says, COUNT_OF(cases)) {
     bound_text text = bind_case(_i);
     const grout_object_id all = find_object(text.bound, "all"), x = find_object(text.bound, "x");
     const grout_layout *layout = grout_object_get_layout(text.bound, x);
@@ -106,10 +107,9 @@ START_TEST(elements_lie_as_ptx_says) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* Two names of one array share bytes where they share columns, whatever lies between in memory. */
-START_TEST(columns_decide_what_is_shared) {
+TEST(columns_decide_what_is_shared) {
     bound_text text = bind_text("kernel @k(%a: out gmem f32[1]) attr arch = \"sm_100a\"\n{\n"
                                 "  scratch %all : tmem u32[128, 64]\n"
                                 "  scratch %x : tmem f32[128, 16] alias(%all)\n"
@@ -132,19 +132,4 @@ START_TEST(columns_decide_what_is_shared) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_TMEM),
                      INT64_C(80) * 512);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    enum { CASES = sizeof cases / sizeof cases[0] };
-    Suite *suite = suite_create("tmem cells");
-    TCase *tests = tcase_create("aliases");
-    tcase_add_loop_test(tests, elements_lie_as_ptx_says, 0, CASES);
-    tcase_add_test(tests, columns_decide_what_is_shared);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
  * the layout's offsets; and why there is no plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/register_layout.h"
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 #include "tests/unit/support/often.h"
 
@@ -262,7 +263,7 @@ static uint32_t run_shape(int combination, const shape *s) {
     return ok ? 1 : 0;
 }
 
-START_TEST(combinations) {
+TEST_EACH(combinations, COMBINATIONS) {
     static const int64_t mns[] = {8, 24, 64, 192}, ks[] = {8, 16, 48, 128};
     static const int64_t heights[] = {4, 8, 16, 24, 64, 128};
     uint32_t legal = 0;
@@ -284,10 +285,9 @@ START_TEST(combinations) {
     }
     ck_assert_uint_gt(legal, 10);
 }
-END_TEST
 
 /* A step takes 64 bytes of K of b, in a swizzle of 32 out of two tiles. */
-START_TEST(combinations_of_a_sparse_a) {
+TEST_EACH(combinations_of_a_sparse_a, COMBINATIONS) {
     static const int64_t mns[] = {8, 24, 64}, heights[] = {8, 16, 24, 32, 64, 128};
     uint32_t legal = 0;
     for (uint32_t flags = 0; flags < 4; flags++) {
@@ -302,7 +302,6 @@ START_TEST(combinations_of_a_sparse_a) {
     }
     ck_assert_uint_gt(legal, 3);
 }
-END_TEST
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
@@ -478,7 +477,7 @@ static bound_text bind_case(const plan_case *c) {
     return bound;
 }
 
-START_TEST(plans) {
+TEST_EACH(plans, COUNT_OF(plan_cases)) {
     const plan_case *c = &plan_cases[_i];
     bound_text text = bind_case(c);
     grout_op_id id = find_op(text.bound, GROUT_OP_WGMMA, 0);
@@ -499,10 +498,9 @@ START_TEST(plans) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* The constant true is the same as nothing. */
-START_TEST(use_acc_is_noted) {
+TEST(use_acc_is_noted) {
     static const struct {
         const char *text;
         bool has_use;
@@ -519,10 +517,9 @@ START_TEST(use_acc_is_noted) {
         free_text(&text);
     }
 }
-END_TEST
 
 /* The fields that the backend and the interpreter read, once by hand. */
-START_TEST(fields) {
+TEST(fields) {
     plan_case c = {"fields",
                    "f32[128, 256]",
                    RING,
@@ -559,25 +556,10 @@ START_TEST(fields) {
     ck_assert_uint_eq(wgmma.b.steps_per_panel, 8);
     free_text(&text);
 }
-END_TEST
 
-START_TEST(entry_registers) {
+TEST(entry_registers) {
     static const uint32_t registers[] = {256, 256, 168, 128, 96, 80, 72, 64};
     for (uint32_t threads = 1; threads <= 8; threads++) {
         ck_assert_uint_eq(grout_get_entry_registers(threads), registers[threads - 1]);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma_plan");
-    TCase *tcase = tcase_create("wgmma_plan");
-    tcase_add_loop_test(tcase, combinations, 0, COMBINATIONS);
-    tcase_add_loop_test(tcase, combinations_of_a_sparse_a, 0, COMBINATIONS);
-    tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
-    tcase_add_test(tcase, use_acc_is_noted);
-    tcase_add_test(tcase, fields);
-    tcase_add_test(tcase, entry_registers);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_describe.c - bytes and origins in words.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 static const char text[] =
@@ -23,7 +24,7 @@ static const struct bytes_case {
     {5, 32, 4, "%u[0, 1]"},         {6, 8, 8, "%b[1]"},
 };
 
-START_TEST(bytes) {
+TEST_EACH(bytes, COUNT_OF(bytes_cases)) {
     const struct bytes_case *c = &bytes_cases[_i];
     run *r = run_new(text, 0);
     grout_text out = {0};
@@ -33,9 +34,8 @@ START_TEST(bytes) {
     grout_text_free(&out);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(origins) {
+TEST(origins) {
     run *r = run_new(text, 0);
     grout_text out = {0};
     run_start(r);
@@ -49,10 +49,9 @@ START_TEST(origins) {
     grout_text_free(&out);
     run_delete(r);
 }
-END_TEST
 
 /* A while has no index: its turns are counted. Both of its bodies are inside it. */
-START_TEST(origins_in_a_while) {
+TEST(origins_in_a_while) {
     run *r = run_new("kernel @k() { scratch %b : barrier[1]\n for %i in 0..3 {\n  while {\n   for "
                      "%j in 0..2 { barrier_arrive %b[0] }\n   cond true } do { barrier_arrive "
                      "%b[0] } } }",
@@ -74,9 +73,8 @@ START_TEST(origins_in_a_while) {
     ck_assert_uint_eq(found, 2);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(origin_without_axes) {
+TEST(origin_without_axes) {
     run *r = run_new("kernel @k() { scratch %b : barrier[1]\n barrier_arrive %b[0] }", 0);
     grout_text out = {0};
     run_start(r);
@@ -86,7 +84,6 @@ START_TEST(origin_without_axes) {
     grout_text_free(&out);
     run_delete(r);
 }
-END_TEST
 
 /* CTA, thread and warp are named only where there are several of them. */
 typedef struct actor_case {
@@ -100,7 +97,7 @@ static const actor_case actor_cases[] = {
     {"grid(x = 3) threads(wg = 2)", "CTA (x=2), thread wg=1, %i=5",
      "CTA (x=2), thread wg=1, warp 1, %i=5"}};
 
-START_TEST(actors) {
+TEST_EACH(actors, COUNT_OF(actor_cases)) {
     const actor_case *c = &actor_cases[_i];
     grout_text source = {0}, out = {0};
     grout_text_add(&source,
@@ -128,17 +125,4 @@ START_TEST(actors) {
     grout_text_free(&out);
     grout_text_free(&source);
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("describe");
-    TCase *tests = tcase_create("describe");
-    tcase_add_loop_test(tests, bytes, 0, (int)(sizeof bytes_cases / sizeof bytes_cases[0]));
-    tcase_add_test(tests, origins);
-    tcase_add_test(tests, origins_in_a_while);
-    tcase_add_test(tests, origin_without_axes);
-    tcase_add_loop_test(tests, actors, 0, (int)(sizeof actor_cases / sizeof actor_cases[0]));
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

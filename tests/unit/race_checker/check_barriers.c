@@ -9,8 +9,8 @@
  */
 #include "grout-internal/race.h"
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,19 +271,17 @@ static void expect(const script *row, bool is_late) {
     free(it);
 }
 
-START_TEST(script_gives_findings) {
+TEST_EACH(script_gives_findings, COUNT_OF(SCRIPTS)) {
     expect(&SCRIPTS[_i], false);
 }
-END_TEST
 
 /* When bytes land is chance: an engine that brings none before the end changes no finding. */
-START_TEST(timing_changes_nothing) {
+TEST_EACH(timing_changes_nothing, COUNT_OF(SCRIPTS)) {
     expect(&SCRIPTS[_i], true);
 }
-END_TEST
 
 /* More pairs are open than are kept. A very late wait still points at the phase after. */
-START_TEST(very_late_wait_points_at_the_next_phase) {
+TEST(very_late_wait_points_at_the_next_phase) {
     const script row = {"very late", NULL, "barrier-overrun 3/6,barrier-unobserved-phase 2/4", 1,
                         false};
     machine *it = calloc(1, sizeof *it);
@@ -302,11 +300,10 @@ START_TEST(very_late_wait_points_at_the_next_phase) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* A snapshot taken at any step, the rest run, restored, and the rest run again: the same findings.
  */
-START_TEST(snapshot_goes_back) {
+TEST_EACH(snapshot_goes_back, COUNT_OF(SCRIPTS)) {
     const script *row = &SCRIPTS[_i];
     size_t half = strlen(row->steps) / 6 * 3;
     script first = *row, second = *row;
@@ -340,21 +337,4 @@ START_TEST(snapshot_goes_back) {
     grout_text_free(&once);
     grout_text_free(&twice);
     stop(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("barriers");
-    TCase *scripts = tcase_create("scripts");
-    tcase_add_loop_test(scripts, script_gives_findings, 0, (int)(sizeof SCRIPTS / sizeof *SCRIPTS));
-    tcase_add_loop_test(scripts, timing_changes_nothing, 0,
-                        (int)(sizeof SCRIPTS / sizeof *SCRIPTS));
-    tcase_add_test(scripts, very_late_wait_points_at_the_next_phase);
-    tcase_add_loop_test(scripts, snapshot_goes_back, 0, (int)(sizeof SCRIPTS / sizeof *SCRIPTS));
-    suite_add_tcase(suite, scripts);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -6,8 +6,8 @@
 
 #include "grout-internal/race.h"
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <string.h>
 
 static const char KERNEL[] = "kernel @k() threads(wg = 3) {\n"
@@ -79,7 +79,7 @@ static grout_op_id find_op(const grout_module *module, uint32_t line) {
     return found;
 }
 
-START_TEST(registers_are_explained) {
+TEST(registers_are_explained) {
     fixture it;
     grout_thread_fact threads[3];
     grout_barrier_fact barrier = {.arrivals = 1};
@@ -130,7 +130,6 @@ START_TEST(registers_are_explained) {
     grout_checker_free(checker);
     stop(&it);
 }
-END_TEST
 
 static const struct reach_row {
     uint32_t stand, goal;
@@ -141,7 +140,7 @@ static const struct reach_row {
                {14, 14, GROUT_REACH_AHEAD},      {14, 17, GROUT_REACH_AHEAD},
                {17, 14, GROUT_REACH_PASSED},     {11, 8, GROUT_REACH_PASSED}};
 
-START_TEST(ops_are_ahead_or_behind) {
+TEST_EACH(ops_are_ahead_or_behind, COUNT_OF(REACHES)) {
     fixture it;
     start(&it);
     ck_assert_int_eq(grout_op__find_reach(it.module, find_op(it.module, REACHES[_i].stand),
@@ -150,9 +149,8 @@ START_TEST(ops_are_ahead_or_behind) {
                      REACHES[_i].kind);
     stop(&it);
 }
-END_TEST
 
-START_TEST(a_while_is_a_loop) {
+TEST(a_while_is_a_loop) {
     fixture it;
     start(&it);
     for (uint32_t line = 11; line <= 14; line += 3) {
@@ -162,7 +160,6 @@ START_TEST(a_while_is_a_loop) {
     ck_assert_uint_eq(grout_op__get_loop(it.module, find_op(it.module, 17)), 0);
     stop(&it);
 }
-END_TEST
 
 /* Whether the verdict holds for every schedule, as registers are taken in the order of arrival: a
  * thread increases in its epoch 5, and another or the same one decreases. */
@@ -184,7 +181,7 @@ static void send_change(const grout_observer *observer, uint32_t thread, bool is
     ck_assert(observer->event(observer->self, &event));
 }
 
-START_TEST(order_of_registers_is_a_doubt) {
+TEST_EACH(order_of_registers_is_a_doubt, COUNT_OF(ORDERS)) {
     fixture it;
     grout_text text = {0};
     grout_object_id object = 0;
@@ -224,21 +221,4 @@ START_TEST(order_of_registers_is_a_doubt) {
     grout_checker_free(checker);
     grout_text_free(&text);
     stop(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("deadlock");
-    TCase *tests = tcase_create("deadlock");
-    tcase_add_test(tests, registers_are_explained);
-    tcase_add_loop_test(tests, ops_are_ahead_or_behind, 0, (int)(sizeof REACHES / sizeof *REACHES));
-    tcase_add_test(tests, a_while_is_a_loop);
-    tcase_add_loop_test(tests, order_of_registers_is_a_doubt, 0,
-                        (int)(sizeof ORDERS / sizeof *ORDERS));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

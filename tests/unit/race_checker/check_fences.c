@@ -2,9 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "race_checker/state/fences.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ACTORS = 40, FENCES_MAX = 60, STEPS = 3000, SEEDS = 20 };
@@ -69,7 +68,7 @@ static uint32_t count_all(const fence_model *model) {
     return count;
 }
 
-START_TEST(lists_are_as_the_model_says) {
+TEST_EACH(lists_are_as_the_model_says, SEEDS) {
     static fence_model it, kept;
     grout_fences fences = {0}, copy = {0};
     uint32_t state = (uint32_t)_i + 1, most = 0;
@@ -107,27 +106,12 @@ START_TEST(lists_are_as_the_model_says) {
     grout_fences__deinit(&fences);
     grout_fences__deinit(&copy);
 }
-END_TEST
 
 /* More actors than a list can number are more than there is memory for. */
-START_TEST(too_many_actors_are_refused) {
+TEST(too_many_actors_are_refused) {
     grout_fences fences = {0};
     const grout_fence fence = {.covered = 1, .epoch = 1};
     ck_assert(!grout_fences__add(NULL, &fences, UINT64_C(1) << 33, &fence));
     ck_assert_uint_eq(fences.count, 0);
     grout_fences__deinit(&fences);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("fences");
-    TCase *tests = tcase_create("fences");
-    tcase_add_loop_test(tests, lists_are_as_the_model_says, 0, SEEDS);
-    tcase_add_test(tests, too_many_actors_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

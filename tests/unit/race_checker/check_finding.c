@@ -6,9 +6,8 @@
 #include "race_checker/findings/finding.h"
 
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char KERNEL[] = "kernel @k(%x: out gmem f32[4]) {\n"
@@ -66,7 +65,7 @@ static bool add(fixture *it, grout_diag_code code, uint32_t primary, uint32_t re
     return wants;
 }
 
-START_TEST(the_same_identity_is_counted) {
+TEST(the_same_identity_is_counted) {
     fixture it;
     start(&it);
     ck_assert(add(&it, GROUT_DIAG_SMEM_RACE, 0, 1, 5));
@@ -81,9 +80,8 @@ START_TEST(the_same_identity_is_counted) {
     ck_assert_uint_eq(it.findings.count, 3);
     stop(&it);
 }
-END_TEST
 
-START_TEST(they_are_listed_by_place) {
+TEST(they_are_listed_by_place) {
     fixture it;
     uint32_t count = 0;
     uint32_t *list = NULL;
@@ -101,10 +99,9 @@ START_TEST(they_are_listed_by_place) {
     grout__free(list);
     stop(&it);
 }
-END_TEST
 
 /* Seen in another order, and more often: the same identities and the same hash. */
-START_TEST(order_of_sight_does_not_count) {
+TEST(order_of_sight_does_not_count) {
     fixture a, b;
     start(&a);
     start(&b);
@@ -121,9 +118,8 @@ START_TEST(order_of_sight_does_not_count) {
     stop(&a);
     stop(&b);
 }
-END_TEST
 
-START_TEST(an_overrun_without_wait_folds_into_one_with) {
+TEST(an_overrun_without_wait_folds_into_one_with) {
     fixture it;
     uint32_t count = 0;
     uint32_t *list = NULL;
@@ -138,9 +134,8 @@ START_TEST(an_overrun_without_wait_folds_into_one_with) {
     grout__free(list);
     stop(&it);
 }
-END_TEST
 
-START_TEST(a_copy_is_equal) {
+TEST(a_copy_is_equal) {
     fixture it;
     grout_findings copy;
     start(&it);
@@ -157,21 +152,4 @@ START_TEST(a_copy_is_equal) {
     ck_assert_str_eq(copy.sentences[0].text, "no thread can run");
     grout_findings__deinit(&copy);
     stop(&it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("finding");
-    TCase *table = tcase_create("table");
-    tcase_add_test(table, the_same_identity_is_counted);
-    tcase_add_test(table, they_are_listed_by_place);
-    tcase_add_test(table, order_of_sight_does_not_count);
-    tcase_add_test(table, an_overrun_without_wait_folds_into_one_with);
-    tcase_add_test(table, a_copy_is_equal);
-    suite_add_tcase(suite, table);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

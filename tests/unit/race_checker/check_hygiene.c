@@ -1,6 +1,7 @@
 /* check_hygiene.c - requirement 16: several checks at once in one process, between texts that do
  * not parse and kernels that fault, say what one alone says. The threads come first, so that what
  * is made at its first use is made there. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include "grout-internal/interp.h"
@@ -145,7 +146,7 @@ static void *work(void *payload) {
     return NULL;
 }
 
-START_TEST(test_checks_at_once) {
+TEST(test_checks_at_once) {
     static worker workers[WORKERS];
     grout_text texts[SUBJECT_COUNT] = {0};
     verdict alone[SUBJECT_COUNT];
@@ -175,17 +176,4 @@ START_TEST(test_checks_at_once) {
     for (uint32_t i = 0; i < SUBJECT_COUNT; i++) {
         grout_text_free(&texts[i]);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("hygiene");
-    TCase *tcase = tcase_create("hygiene");
-    tcase_add_test(tcase, test_checks_at_once);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

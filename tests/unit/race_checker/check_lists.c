@@ -3,9 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "race_checker/state/lists.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/tests.h"
 
 /* A list with room to spare, one that is always full, and plain members between them. */
 typedef struct sample {
@@ -54,7 +52,7 @@ static void assert_equal(const sample *a, const sample *b) {
 }
 
 /* A copy is equal, has memory of its own, and becomes another struct's copy, longer or shorter. */
-START_TEST(copies_are_equal_and_apart) {
+TEST(copies_are_equal_and_apart) {
     static const uint32_t COUNTS[] = {0, 3, 40, 5, 0, 41};
     sample copy = {0};
     for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
@@ -69,9 +67,8 @@ START_TEST(copies_are_equal_and_apart) {
     ck_assert_ptr_null(copy.numbers);
     ck_assert_uint_eq(copy.before, 0);
 }
-END_TEST
 
-START_TEST(clearing_keeps_the_memory) {
+TEST(clearing_keeps_the_memory) {
     sample it = make_sample(9);
     uint32_t *numbers = it.numbers, capacity = it.number_capacity;
     grout_lists__clear(&SAMPLE, &it);
@@ -82,18 +79,4 @@ START_TEST(clearing_keeps_the_memory) {
     ck_assert_uint_eq(it.before, 0);
     ck_assert(!it.between);
     grout_lists__free(&SAMPLE, &it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lists");
-    TCase *lists = tcase_create("lists");
-    tcase_add_test(lists, copies_are_equal_and_apart);
-    tcase_add_test(lists, clearing_keeps_the_memory);
-    suite_add_tcase(suite, lists);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -12,6 +12,7 @@
  * usage: check_oracle PROGRAMS
  */
 #include "oracle.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 
 #include <stdio.h>
@@ -429,7 +430,7 @@ static void begin(world *it, uint64_t seed) {
 
 static uint64_t programs_of_case; /* set once, before the tests begin */
 
-START_TEST(programs_agree) {
+TEST_EACH(programs_agree, CASES) {
     world *it = malloc(sizeof *it);
     ck_assert_ptr_nonnull(it);
     for (uint64_t i = 0; i < programs_of_case; i++) {
@@ -450,21 +451,12 @@ START_TEST(programs_agree) {
     }
     free(it);
 }
-END_TEST
 
 int main(int argc, char **argv) {
-    Suite *suite = suite_create("oracle");
-    TCase *random = tcase_create("random");
     programs_of_case = argc > 1 ? strtoull(argv[1], NULL, 10) / CASES : 0;
     if (programs_of_case == 0) {
         fprintf(stderr, "usage: check_oracle PROGRAMS, at least %d\n", CASES);
         return 2;
     }
-    tcase_add_loop_test(random, programs_agree, 0, CASES);
-    suite_add_tcase(suite, random);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_tests();
 }

@@ -1,9 +1,8 @@
 /* check_places.c - rectangles by place, compared with a look at each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "race_checker/values/places.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ITEMS = 400, QUESTIONS = 400, LABELS = 50 };
@@ -63,7 +62,7 @@ static void ask_labelled(grout_places *places, const grout_place_of_rect *all, u
     ck_assert_uint_eq(at, places->met.count);
 }
 
-START_TEST(what_shares_bytes_is_found) {
+TEST_EACH(what_shares_bytes_is_found, 3) {
     static grout_place_of_rect all[ITEMS];
     grout_places places = {0};
     uint64_t state = 7;
@@ -81,9 +80,8 @@ START_TEST(what_shares_bytes_is_found) {
     }
     grout_places__deinit(&places);
 }
-END_TEST
 
-START_TEST(many_elements_of_a_row_are_told_apart) {
+TEST(many_elements_of_a_row_are_told_apart) {
     enum { COUNT = 100000 };
     grout_places places = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -98,10 +96,9 @@ START_TEST(many_elements_of_a_row_are_told_apart) {
     }
     grout_places__deinit(&places);
 }
-END_TEST
 
 /* A label is found among many others in one place, and nothing else is looked at. */
-START_TEST(labels_of_one_place_are_told_apart) {
+TEST(labels_of_one_place_are_told_apart) {
     enum { COUNT = 100000 };
     const grout_place_of_rect place = {0, 1, {3, 4, 0, 4}};
     grout_places places = {0};
@@ -118,19 +115,4 @@ START_TEST(labels_of_one_place_are_told_apart) {
     ck_assert(grout_places__find_labelled(&places, &place, NULL, 0));
     ck_assert_uint_eq(places.met.count, 0);
     grout_places__deinit(&places);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("places");
-    TCase *tcase = tcase_create("places");
-    tcase_add_loop_test(tcase, what_shares_bytes_is_found, 0, 3);
-    tcase_add_test(tcase, many_elements_of_a_row_are_told_apart);
-    tcase_add_test(tcase, labels_of_one_place_are_told_apart);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

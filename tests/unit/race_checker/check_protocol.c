@@ -12,8 +12,8 @@
 
 #include "grout-internal/race.h"
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -624,7 +624,7 @@ static void list_findings(const machine *it, grout_text *out) {
     }
 }
 
-START_TEST(script_gives_findings) {
+TEST_EACH(script_gives_findings, COUNT_OF(SCRIPTS)) {
     const script *row = &SCRIPTS[_i];
     machine *it = calloc(1, sizeof *it);
     grout_text found = {0};
@@ -639,10 +639,9 @@ START_TEST(script_gives_findings) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* A snapshot taken half way, the rest run, restored, and the rest run again: the same findings. */
-START_TEST(snapshot_goes_back) {
+TEST_EACH(snapshot_goes_back, COUNT_OF(SCRIPTS)) {
     const script *row = &SCRIPTS[_i];
     size_t half = strlen(row->steps) / 8 * 4;
     machine *it = calloc(1, sizeof *it), *kept = calloc(1, sizeof *kept);
@@ -673,18 +672,4 @@ START_TEST(snapshot_goes_back) {
     stop(it);
     free(it);
     free(kept);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("protocol");
-    TCase *scripts = tcase_create("scripts");
-    tcase_add_loop_test(scripts, script_gives_findings, 0, (int)(sizeof SCRIPTS / sizeof *SCRIPTS));
-    tcase_add_loop_test(scripts, snapshot_goes_back, 0, (int)(sizeof SCRIPTS / sizeof *SCRIPTS));
-    suite_add_tcase(suite, scripts);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "race_checker/detect/readers.h"
 #include "race_checker/detect/vouchers.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +150,7 @@ static void remove_some(world *it) {
     grout_shadow__close_gaps(&it->shadow, &it->region);
 }
 
-START_TEST(what_is_kept_is_what_a_walk_finds) {
+TEST_EACH(what_is_kept_is_what_a_walk_finds, SEEDS) {
     static const uint32_t ops[] = {3, 40, 400};
     world *it = calloc(1, sizeof *it);
     it->random = (uint64_t)_i;
@@ -173,17 +173,4 @@ START_TEST(what_is_kept_is_what_a_walk_finds) {
     compare(it);
     grout_shadow__deinit(&it->shadow);
     free(it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("readers");
-    TCase *tests = tcase_create("readers");
-    tcase_add_loop_test(tests, what_is_kept_is_what_a_walk_finds, 0, SEEDS);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,8 +6,7 @@
  * Each row says what the thread of Y knows, and what must come out.
  */
 #include "rules_pairs.h"
-
-#include <check.h>
+#include "tests/tests.h"
 
 static const row ROWS[] = {
     {"plain store, plain load, ordered", SMEM, PLAIN, 1, 0, 0, IN_TIME, OK, LATER},
@@ -187,7 +186,7 @@ static grout_conflict judge(const row *it, uint32_t other) {
     return judge_pair(&in_one_cta, other);
 }
 
-START_TEST(row_about_ctas) {
+TEST_EACH(row_about_ctas, COUNT_OF(PAIRS)) {
     const pair *it = &PAIRS[_i];
     grout_conflict conflict = judge_pair(it, 0);
     ck_assert_msg(conflict.code == it->row.code, "%s: %s", it->row.name,
@@ -196,10 +195,9 @@ START_TEST(row_about_ctas) {
                   it->row.name, (int)conflict.primary);
     ck_assert_msg(conflict.is_warning == it->is_warning, "%s", it->row.name);
 }
-END_TEST
 
 /* What an actor has heard of another cluster counts as what it knows of its own. */
-START_TEST(foreign_clocks_count) {
+TEST_EACH(foreign_clocks_count, 5) {
     uint32_t none[COUNTERS] = {0}, known[COUNTERS] = {0}, published[COUNTERS] = {0};
     uint32_t fenced[COUNTERS] = {0};
     grout_foreign_clock foreign[] = {{3, none, none, none}, {5, known, published, fenced}};
@@ -225,9 +223,8 @@ START_TEST(foreign_clocks_count) {
     ck_assert_int_eq(conflict.code, codes[_i]);
     ck_assert(conflict.is_warning == (_i == 4)); /* published, but not by the CTA of Y */
 }
-END_TEST
 
-START_TEST(row_of_the_table) {
+TEST_EACH(row_of_the_table, COUNT_OF(ROWS)) {
     const row *it = &ROWS[_i];
     grout_conflict conflict = judge(it, 0);
     ck_assert_msg(conflict.code == it->code, "%s: %s", it->name,
@@ -235,10 +232,9 @@ START_TEST(row_of_the_table) {
     ck_assert_msg(conflict.code == OK || conflict.primary == it->primary, "%s: primary %d",
                   it->name, (int)conflict.primary);
 }
-END_TEST
 
 /* The tensor core runs equal instructions in order, and no others. */
-START_TEST(equal_shapes_need_no_wait) {
+TEST_EACH(equal_shapes_need_no_wait, 3) {
     static const uint32_t SHAPES[][3] = {{0, 7, 7}, {0, 7, 9}, {0, 0, 0}};
     const uint32_t none[COUNTERS] = {0};
     const grout_clocks clocks = {.known = none, .published_smem = none, .published_gmem = none};
@@ -251,17 +247,15 @@ START_TEST(equal_shapes_need_no_wait) {
     ck_assert_int_eq(grout_rules__judge(&rules, &earlier).code,
                      _i == 0 ? OK : GROUT_DIAG_ACCUMULATOR_IN_FLIGHT);
 }
-END_TEST
 
 /* Whatever a CTA knows, it knows nothing of another one. */
-START_TEST(other_cta_is_never_ordered) {
+TEST_EACH(other_cta_is_never_ordered, COUNT_OF(ROWS)) {
     const row *it = &ROWS[_i];
     grout_conflict conflict = judge(it, 7);
     if (it->space == GMEM) {
         ck_assert_msg(conflict.code == GROUT_DIAG_GMEM_RACE, "%s", it->name);
     }
 }
-END_TEST
 
 /* What thread 1 knew of barrier 0, and when: by now, and at the read. */
 static const struct told {
@@ -271,7 +265,7 @@ static const struct told {
 enum { TOLD_COUNT = sizeof TOLD / sizeof *TOLD };
 
 /* The same pair, unordered, in both orders of execution: the same code and primary place. */
-START_TEST(order_of_execution_has_no_part) {
+TEST_EACH(order_of_execution_has_no_part, 2 * TOLD_COUNT) {
     bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
     uint16_t since[CTAS * 4] = {0};
     uint32_t none[COUNTERS] = {0};
@@ -296,7 +290,6 @@ START_TEST(order_of_execution_has_no_part) {
     ck_assert_int_eq(load_first.primary, has_been_told ? EARLIER : LATER);
     ck_assert_int_eq(read_first.primary, has_been_told ? LATER : EARLIER);
 }
-END_TEST
 
 static bool count_conflict(void *payload, const grout_conflict *conflict,
                            const grout_entry *earlier, const grout_entry *later,
@@ -311,7 +304,7 @@ static bool count_conflict(void *payload, const grout_conflict *conflict,
 }
 
 /* A thread that comes after a read that was right to see the write need not know of the write. */
-START_TEST(reader_vouches_for_the_write) {
+TEST_EACH(reader_vouches_for_the_write, 2) {
     uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0}, conflicts = 0;
     grout_clocks clocks = {.known = known, .published_smem = none, .published_gmem = none};
     grout_entry write = make_entry(PLAIN, true, 0), read = make_entry(PLAIN, false, 1);
@@ -333,9 +326,8 @@ START_TEST(reader_vouches_for_the_write) {
     ck_assert_uint_eq(conflicts, _i ? 0 : 1);
     grout_shadow__deinit(&shadow);
 }
-END_TEST
 
-START_TEST(components_have_mechanisms) {
+TEST(components_have_mechanisms) {
     static const struct {
         uint32_t component;
         grout_mechanism mechanism;
@@ -353,24 +345,4 @@ START_TEST(components_have_mechanisms) {
                          of[i].mechanism);
         ck_assert_uint_eq(index, of[i].index);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("rules");
-    TCase *rows = tcase_create("rows");
-    tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_loop_test(rows, row_about_ctas, 0, (int)(sizeof PAIRS / sizeof *PAIRS));
-    tcase_add_loop_test(rows, foreign_clocks_count, 0, 5);
-    tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2 * TOLD_COUNT);
-    tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);
-    tcase_add_loop_test(rows, equal_shapes_need_no_wait, 0, 3);
-    tcase_add_test(rows, components_have_mechanisms);
-    suite_add_tcase(suite, rows);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

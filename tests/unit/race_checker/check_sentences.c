@@ -1,8 +1,8 @@
 /* check_sentences.c - each sentence of sentences.def can be filled, and is one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "race_checker/explain/sentences.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void check_style(const char *text) {
 
 /* ---- sentences and phrases ---- */
 
-START_TEST(each_sentence_is_filled) {
+TEST(each_sentence_is_filled) {
     for (int i = 0; i < GROUT_SENTENCE_COUNT; i++) {
         const char *sentence = grout_sentence__get((grout_sentence_id)i);
         char expected[TEXT_SIZE];
@@ -89,44 +89,39 @@ START_TEST(each_sentence_is_filled) {
         grout_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(each_sentence_is_in_style) {
+TEST(each_sentence_is_in_style) {
     for (int i = 0; i < GROUT_SENTENCE_COUNT; i++) {
         const char *sentence = grout_sentence__get((grout_sentence_id)i);
         check_style(sentence);
         ck_assert_uint_gt(strlen(sentence), 0);
     }
 }
-END_TEST
 
-START_TEST(each_phrase_is_in_style) {
+TEST(each_phrase_is_in_style) {
     for (int i = 0; i < GROUT_PHRASE_COUNT; i++) {
         check_style(phrases[i]);
         ck_assert_msg(strpbrk(phrases[i], "{}") == NULL, "'%s' has placeholders", phrases[i]);
         ck_assert_str_eq(grout_phrase__get((grout_phrase_id)i), phrases[i]);
     }
 }
-END_TEST
 
 /* ---- words ---- */
 
-START_TEST(each_word_says_what_it_means) {
+TEST(each_word_says_what_it_means) {
     for (size_t i = 0; i < WORD_COUNT; i++) {
         ck_assert(grout_sentence__is_word(words[i].name, strlen(words[i].name)));
         ck_assert_msg(strlen(words[i].meaning) > 3, "what is {%s}?", words[i].name);
     }
 }
-END_TEST
 
-START_TEST(other_words_are_none) {
+TEST(other_words_are_none) {
     ck_assert(!grout_sentence__is_word("nobody", 6));
     ck_assert(!grout_sentence__is_word("line", 3));
     ck_assert(!grout_sentence__is_word("", 0));
 }
-END_TEST
 
-START_TEST(long_words_are_not_cut) {
+TEST(long_words_are_not_cut) {
     char word[4000];
     grout_text text = {.allocator = NULL};
     memset(word, 'x', sizeof word - 1);
@@ -135,7 +130,6 @@ START_TEST(long_words_are_not_cut) {
     ck_assert_uint_eq(text.size, strlen(", by ") + strlen(word));
     grout_text_free(&text);
 }
-END_TEST
 
 static void *allocate_nothing(void *payload, void *memory, size_t old_size, size_t size) {
     (void)payload;
@@ -146,37 +140,16 @@ static void *allocate_nothing(void *payload, void *memory, size_t old_size, size
     return NULL;
 }
 
-START_TEST(want_of_memory_is_told) {
+TEST(want_of_memory_is_told) {
     const grout_allocator allocator = {allocate_nothing, NULL};
     grout_text text = {.allocator = &allocator};
     grout_sentence__add(&text, GROUT_SENTENCE_BY, &filled);
     ck_assert(text.failed);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(one_is_no_plural) {
+TEST(one_is_no_plural) {
     ck_assert_str_eq(grout_phrase__get_plural(1), "");
     ck_assert_str_eq(grout_phrase__get_plural(0), "s");
     ck_assert_str_eq(grout_phrase__get_plural(2), "s");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("sentences");
-    TCase *tcase = tcase_create("sentences");
-    tcase_add_test(tcase, each_sentence_is_filled);
-    tcase_add_test(tcase, each_sentence_is_in_style);
-    tcase_add_test(tcase, each_phrase_is_in_style);
-    tcase_add_test(tcase, each_word_says_what_it_means);
-    tcase_add_test(tcase, other_words_are_none);
-    tcase_add_test(tcase, long_words_are_not_cut);
-    tcase_add_test(tcase, want_of_memory_is_told);
-    tcase_add_test(tcase, one_is_no_plural);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,9 +9,9 @@
  * same hash. Whether the records are right is the question of check_oracle.c.
  */
 #include "race_checker/detect/rules.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,19 +363,17 @@ static void run_program(uint64_t seed, uint8_t space, uint32_t steps) {
     free(it);
 }
 
-START_TEST(random_programs_on_smem) {
+TEST_EACH(random_programs_on_smem, 40) {
     for (uint64_t i = 0; i < 20; i++) {
         run_program((uint64_t)_i * 20 + i, GROUT_SPACE_SMEM, 30 + (uint32_t)i * 3);
     }
 }
-END_TEST
 
-START_TEST(random_programs_on_gmem) {
+TEST_EACH(random_programs_on_gmem, 20) {
     for (uint64_t i = 0; i < 20; i++) {
         run_program((uint64_t)_i * 20 + i + 1000000, GROUT_SPACE_GMEM, 30 + (uint32_t)i * 3);
     }
 }
-END_TEST
 
 /* ---- cost
  * ------------------------------------------------------------------------------------------ */
@@ -393,7 +391,7 @@ static bool touch(void *payload, grout_shadow *shadow, grout_region *region,
 }
 
 /* Tiles that are hit whole are one record each, and no memory is taken the second time round. */
-START_TEST(tiles_are_one_record) {
+TEST(tiles_are_one_record) {
     grout_shadow shadow;
     uint32_t visits = 0;
     uint64_t bytes = 0;
@@ -413,10 +411,9 @@ START_TEST(tiles_are_one_record) {
     ck_assert_uint_lt(bytes, 256 * 1024 / 10);
     grout_shadow__deinit(&shadow);
 }
-END_TEST
 
 /* After a tile was taken to pieces, a write of all of it makes it one record again. */
-START_TEST(pieces_are_joined) {
+TEST(pieces_are_joined) {
     grout_shadow shadow;
     uint32_t visits = 0;
     grout_visitor visitor = {touch, &visits};
@@ -436,7 +433,6 @@ START_TEST(pieces_are_joined) {
     ck_assert_uint_eq(visits, 1);
     grout_shadow__deinit(&shadow);
 }
-END_TEST
 
 /* ---- crowds
  * ---------------------------------------------------------------------------------------- */
@@ -468,7 +464,7 @@ static uint32_t count_all(grout_shadow *shadow) {
 }
 
 /* Readers of one location, more than a chunk of memory holds and than 16 bits count. */
-START_TEST(no_reader_is_forgotten) {
+TEST(no_reader_is_forgotten) {
     grout_shadow shadow, copy;
     grout_entry entry = {.flags = GROUT_ENTRY_PRESENT};
     grout_visitor visitor = {add_reader, &entry};
@@ -493,10 +489,9 @@ START_TEST(no_reader_is_forgotten) {
     grout_shadow__deinit(&shadow);
     grout_shadow__deinit(&copy);
 }
-END_TEST
 
 /* An array of 8 GiB in one row: what lies 4 GiB further on is other bytes. */
-START_TEST(large_planes) {
+TEST(large_planes) {
     const int64_t far = (INT64_C(1) << 32) + 100;
     for (uint64_t pitch = UINT64_C(1) << 33; pitch > 0; pitch >>= 33) {
         grout_shadow shadow;
@@ -515,10 +510,9 @@ START_TEST(large_planes) {
         grout_shadow__deinit(&shadow);
     }
 }
-END_TEST
 
 /* Handles have 31 bits, of 64 bytes each; what is larger than a chunk has memory of its own. */
-START_TEST(handles_end) {
+TEST(handles_end) {
     grout_slab slab = {.used_units = GROUT_SLAB_LARGE - GROUT_SLAB_CHUNK_SIZE / GROUT_SLAB_UNIT};
     ck_assert_uint_eq(grout_slab__alloc(&slab, GROUT_SLAB_UNIT), 0);
     grout_slab_handle large = grout_slab__alloc(&slab, GROUT_SLAB_CHUNK_SIZE + 1u);
@@ -526,29 +520,4 @@ START_TEST(handles_end) {
     grout_slab__free(&slab, large, GROUT_SLAB_CHUNK_SIZE + 1u);
     ck_assert_uint_eq(grout_slab__alloc(&slab, GROUT_SLAB_CHUNK_SIZE + 2u), GROUT_SLAB_LARGE);
     grout_slab__deinit(&slab);
-}
-END_TEST
-
-static Suite *make_suite(void) {
-    Suite *suite = suite_create("shadow");
-    TCase *random = tcase_create("random");
-    TCase *cost = tcase_create("cost");
-    tcase_add_loop_test(random, random_programs_on_smem, 0, 40);
-    tcase_add_loop_test(random, random_programs_on_gmem, 0, 20);
-    tcase_add_test(cost, tiles_are_one_record);
-    tcase_add_test(cost, pieces_are_joined);
-    tcase_add_test(cost, no_reader_is_forgotten);
-    tcase_add_test(cost, large_planes);
-    tcase_add_test(cost, handles_end);
-    suite_add_tcase(suite, random);
-    suite_add_tcase(suite, cost);
-    return suite;
-}
-
-int main(void) {
-    SRunner *runner = srunner_create(make_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -1,11 +1,10 @@
 /* check_spellings.c - what a finding says to write, as the author of a kernel writes it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "race_checker/explain/sentences.h"
+#include "tests/tests.h"
 
 #include "grout/build.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -23,14 +22,13 @@ static const grout_words filled = {
 
 /* ---- the table ---- */
 
-START_TEST(each_row_is_found) {
+TEST_EACH(each_row_is_found, GROUT_SPELLING_COUNT) {
     grout_spelling_id id = (grout_spelling_id)_i;
     ck_assert_str_eq(grout_spelling__get(GROUT_SURFACE_TEXT, id), rows[_i].text);
     ck_assert_str_eq(grout_spelling__get(GROUT_SURFACE_PALLAS, id), rows[_i].pallas);
 }
-END_TEST
 
-START_TEST(each_row_is_filled) {
+TEST_EACH(each_row_is_filled, GROUT_SPELLING_COUNT) {
     for (int surface = 0; surface <= GROUT_SURFACE_PALLAS; surface++) {
         const char *row = grout_spelling__get((grout_surface)surface, (grout_spelling_id)_i);
         grout_text text = {.allocator = NULL};
@@ -50,10 +48,9 @@ START_TEST(each_row_is_filled) {
         grout_text_free(&text);
     }
 }
-END_TEST
 
 /* Words of the text format that no Python has. */
-START_TEST(pallas_rows_are_no_text) {
+TEST_EACH(pallas_rows_are_no_text, GROUT_SPELLING_COUNT) {
     static const char *const words[] = {"attr ",         "arrivals(",  "order(",
                                         "scope(",        "read_only'", "cluster_barrier",
                                         "block_barrier", "mbarrier"};
@@ -62,9 +59,8 @@ START_TEST(pallas_rows_are_no_text) {
         ck_assert_msg(at == NULL, "%s: '%s' is not Python", rows[_i].id, rows[_i].pallas);
     }
 }
-END_TEST
 
-START_TEST(an_operation_has_its_number) {
+TEST(an_operation_has_its_number) {
     grout_text text = {.allocator = NULL};
     grout_spelling__add(&text, GROUT_SURFACE_TEXT, GROUT_SPELLING_WAIT_STORES_READ,
                         &(grout_words){.number = 2});
@@ -76,7 +72,6 @@ START_TEST(an_operation_has_its_number) {
     ck_assert_str_eq(text.data, "plgpu.wait_smem_to_gmem(2, wait_read_only=True)");
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- names ---- */
 
@@ -110,7 +105,7 @@ static void check_element(const grout_module *module, grout_object_id object, in
     grout_text_free(&text);
 }
 
-START_TEST(elements_are_named_as_the_author_does) {
+TEST(elements_are_named_as_the_author_does) {
     grout_module *text = build_barriers(GROUT_SURFACE_TEXT);
     grout_module *pallas = build_barriers(GROUT_SURFACE_PALLAS);
     ck_assert_int_eq(grout_module_get_surface(text), GROUT_SURFACE_TEXT);
@@ -122,10 +117,9 @@ START_TEST(elements_are_named_as_the_author_does) {
     grout_module_free(text);
     grout_module_free(pallas);
 }
-END_TEST
 
 /* In a copy of the module, too. */
-START_TEST(a_place_may_be_inside_of_what_its_line_calls) {
+TEST(a_place_may_be_inside_of_what_its_line_calls) {
     grout_diags *diags = grout_diags_new();
     grout_builder *builder = grout_builder_new("check_spellings");
     const grout_loc outer = {.line = 3, .kind = GROUT_LOC_PYTHON, .is_within_call = true};
@@ -140,22 +134,4 @@ START_TEST(a_place_may_be_inside_of_what_its_line_calls) {
     grout_module_free(bound);
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("spellings");
-    TCase *tcase = tcase_create("spellings");
-    tcase_add_loop_test(tcase, each_row_is_found, 0, GROUT_SPELLING_COUNT);
-    tcase_add_loop_test(tcase, each_row_is_filled, 0, GROUT_SPELLING_COUNT);
-    tcase_add_loop_test(tcase, pallas_rows_are_no_text, 0, GROUT_SPELLING_COUNT);
-    tcase_add_test(tcase, an_operation_has_its_number);
-    tcase_add_test(tcase, elements_are_named_as_the_author_does);
-    tcase_add_test(tcase, a_place_may_be_inside_of_what_its_line_calls);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

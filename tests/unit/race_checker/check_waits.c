@@ -8,6 +8,7 @@
  * put in, and what has to come out of it, under every schedule and timing. Operands are guessed
  * from their letters (add_sample): where no guess fits, the test fails and says so.
  */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 #include "wait_questions.h"
 
@@ -453,7 +454,7 @@ static void ask(const question *it, const subject *of, uint32_t undefined, grout
 /* ---- tests -------------------------------------------------------------------------------------
  */
 
-START_TEST(an_op_answers_as_its_kind_does) {
+TEST_EACH(an_op_answers_as_its_kind_does, SUBJECT_COUNT) {
     subject of;
     grout_text faults = {0};
     if (!get_subject(_i, &of)) {
@@ -467,10 +468,9 @@ START_TEST(an_op_answers_as_its_kind_does) {
     ck_assert_msg(faults.size == 0, "%.3500s", faults.data); /* Check takes no longer ones */
     grout_text_free(&faults);
 }
-END_TEST
 
 /* Each scalar that is computed may be one that nobody wrote. */
-START_TEST(an_operand_that_nobody_wrote_is_found) {
+TEST_EACH(an_operand_that_nobody_wrote_is_found, SUBJECT_COUNT) {
     static const question QUESTION = {.name = "an operand that nobody wrote",
                                       .arrivals = 1,
                                       .body = HAND_OVER "%u = load %z[0]\n $P\n $X0\n }\n",
@@ -491,14 +491,4 @@ START_TEST(an_operand_that_nobody_wrote_is_found) {
     }
     ck_assert_msg(faults.size == 0, "%.3500s", faults.data); /* Check takes no longer ones */
     grout_text_free(&faults);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("waits");
-    TCase *tests = tcase_create("waits");
-    tcase_add_loop_test(tests, an_op_answers_as_its_kind_does, 0, SUBJECT_COUNT);
-    tcase_add_loop_test(tests, an_operand_that_nobody_wrote_is_found, 0, SUBJECT_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -5,8 +5,8 @@
  */
 #include "grout-internal/race.h"
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,7 +250,7 @@ static char *judge(const char *name, const char *source, bool ran_nothing, const
     return because;
 }
 
-START_TEST(row_gives_reason) {
+TEST_EACH(row_gives_reason, COUNT_OF(ROWS)) {
     const struct row *row = &ROWS[_i];
     grout_text text = {0};
     grout_text_add(&text, "%s%s}\n", HEAD, row->body);
@@ -260,10 +260,9 @@ START_TEST(row_gives_reason) {
     free(because);
     grout_text_free(&text);
 }
-END_TEST
 
 /* A checker whose machine could not be made has seen nothing: that is not clean. */
-START_TEST(without_a_launch_it_is_incomplete) {
+TEST(without_a_launch_it_is_incomplete) {
     grout_checker *checker = grout_checker_new(NULL, NULL);
     ck_assert_ptr_nonnull(checker);
     const grout_check_summary summary = grout_checker_get_summary(checker, false);
@@ -272,18 +271,4 @@ START_TEST(without_a_launch_it_is_incomplete) {
     ck_assert_str_eq(summary.not_well_synchronised_because, "the checker has followed no launch");
     ck_assert_uint_eq(grout_checker_get_count(checker), 0);
     grout_checker_free(checker);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("well_synchronised");
-    TCase *rows = tcase_create("rows");
-    tcase_add_loop_test(rows, row_gives_reason, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_test(rows, without_a_launch_it_is_incomplete);
-    suite_add_tcase(suite, rows);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -3,6 +3,7 @@
  * state that stays small (scripts: wgmma_script.h).
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "wgmma_script.h"
 
 /* ---- schedules --------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ static void write_ring(const ring *it, char consumer[PROGRAM_SIZE], char produce
     }
 }
 
-START_TEST(ring_has_one_verdict) {
+TEST_EACH(ring_has_one_verdict, RING_COUNT) {
     char consumer[PROGRAM_SIZE] = {0}, producer[PROGRAM_SIZE] = {0};
     const char *const programs[THREADS] = {consumer, producer, ""};
     write_ring(&RINGS[_i], consumer, producer);
@@ -84,7 +85,6 @@ START_TEST(ring_has_one_verdict) {
         free(it);
     }
 }
-END_TEST
 
 /* ---- random programs of one thread -------------------------------------------------------------
  */
@@ -165,7 +165,7 @@ static void list_pairs(const oracle *it, grout_text *out) {
     }
 }
 
-START_TEST(random_program_agrees_with_the_oracle) {
+TEST_EACH(random_program_agrees_with_the_oracle, RANDOM_PROGRAMS) {
     static const char LETTERS[] = "mnnnhijsswwwxyzl";
     uint32_t seed = (uint32_t)_i * 2654435761u + 1;
     machine *it = calloc(1, sizeof *it);
@@ -194,12 +194,11 @@ START_TEST(random_program_agrees_with_the_oracle) {
     free(it);
     free(told);
 }
-END_TEST
 
 /* ---- states ------------------------------------------------------------------------------------
  */
 
-START_TEST(hash_knows_each_threads_accumulator) {
+TEST(hash_knows_each_threads_accumulator) {
     static const char *const STEPS[] = {"0n0 1w0 0w0", "1n0 0w0 1w0"};
     uint64_t hashes[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -213,10 +212,9 @@ START_TEST(hash_knows_each_threads_accumulator) {
     }
     ck_assert(hashes[0] != hashes[1]);
 }
-END_TEST
 
 /* A long run in a ring: the shadow keeps one record for each operand box, and no more. */
-START_TEST(shadow_is_flat) {
+TEST(shadow_is_flat) {
     machine *it = calloc(1, sizeof *it);
     uint64_t peak = 0;
     ck_assert_ptr_nonnull(it);
@@ -236,20 +234,4 @@ START_TEST(shadow_is_flat) {
     expect(it, "ring", "");
     stop(it);
     free(it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma_order");
-    TCase *scripts = tcase_create("scripts");
-    tcase_add_loop_test(scripts, ring_has_one_verdict, 0, RING_COUNT);
-    tcase_add_loop_test(scripts, random_program_agrees_with_the_oracle, 0, RANDOM_PROGRAMS);
-    tcase_add_test(scripts, hash_knows_each_threads_accumulator);
-    tcase_add_test(scripts, shadow_is_flat);
-    suite_add_tcase(suite, scripts);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

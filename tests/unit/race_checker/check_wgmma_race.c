@@ -2,6 +2,7 @@
  * check_wgmma_race.c - wgmmas: what is found, and what the report says (scripts: wgmma_script.h).
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/tests.h"
 #include "wgmma_script.h"
 
 typedef struct script {
@@ -84,7 +85,7 @@ static const script SCRIPTS[] = {
     {"read once more, then refilled", "0n0 0w0 0n0 0t0", REUSE "13/8"}};
 enum { SCRIPT_COUNT = sizeof SCRIPTS / sizeof *SCRIPTS };
 
-START_TEST(script_gives_findings) {
+TEST_EACH(script_gives_findings, SCRIPT_COUNT) {
     machine *it = calloc(1, sizeof *it);
     ck_assert_ptr_nonnull(it);
     start(it, KERNEL);
@@ -93,7 +94,6 @@ START_TEST(script_gives_findings) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* ---- words ------------------------------------------------------------------------------------
  */
@@ -184,7 +184,7 @@ static const grout_finding *find_first(const machine *it) {
     return get_in_place_order(it->checker, i);
 }
 
-START_TEST(report_says) {
+TEST_EACH(report_says, WORDING_COUNT) {
     const words *row = &WORDINGS[_i];
     machine *it = calloc(1, sizeof *it);
     grout_text edit = {0};
@@ -208,10 +208,9 @@ START_TEST(report_says) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* One pair of executed operations counts once, in however many objects and regions they meet. */
-START_TEST(pairs_count_once) {
+TEST_EACH(pairs_count_once, 6) {
     static const struct {
         const char *steps;
         uint64_t count;
@@ -226,10 +225,9 @@ START_TEST(pairs_count_once) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* The report shows all rows that lie apart, and counts them as one. */
-START_TEST(box_holds_all_regions) {
+TEST(box_holds_all_regions) {
     const grout_run rows = {.base = 0, .stride = 2048, .count = 3, .length = 128};
     machine *it = calloc(1, sizeof *it);
     const grout_finding *finding = NULL;
@@ -250,13 +248,12 @@ START_TEST(box_holds_all_regions) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* ---- states ------------------------------------------------------------------------------------
  */
 
 /* A snapshot taken after each step, the rest run, restored, and run again: the same findings. */
-START_TEST(snapshot_goes_back) {
+TEST_EACH(snapshot_goes_back, SCRIPT_COUNT) {
     const char *steps = SCRIPTS[_i].steps;
     for (size_t half = 0; half < strlen(steps); half += 4) {
         machine *it = calloc(1, sizeof *it), *kept = calloc(1, sizeof *kept);
@@ -282,7 +279,6 @@ START_TEST(snapshot_goes_back) {
         free(kept);
     }
 }
-END_TEST
 
 /* ---- scopes -----------------------------------------------------------------------------------
  */
@@ -333,7 +329,7 @@ static void end_scope(machine *it, uint32_t thread, grout_op_id op, bool with_sm
 }
 
 /* A thread that leaves a scope of accumulators ends its own; another's may be in flight. */
-START_TEST(accumulator_ends_with_its_thread) {
+TEST(accumulator_ends_with_its_thread) {
     machine *it = calloc(1, sizeof *it);
     grout_op_id op = 0;
     ck_assert_ptr_nonnull(it);
@@ -349,10 +345,9 @@ START_TEST(accumulator_ends_with_its_thread) {
     stop(it);
     free(it);
 }
-END_TEST
 
 /* A collective scope ends for all threads with its last one. */
-START_TEST(collective_scope_ends_for_all) {
+TEST(collective_scope_ends_for_all) {
     machine *it = calloc(1, sizeof *it);
     grout_op_id op = 0;
     const grout_finding *finding = NULL;
@@ -370,23 +365,4 @@ START_TEST(collective_scope_ends_for_all) {
     ck_assert_uint_eq(finding->edit.place.line, 9);
     stop(it);
     free(it);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma_race");
-    TCase *scripts = tcase_create("scripts");
-    tcase_add_loop_test(scripts, script_gives_findings, 0, SCRIPT_COUNT);
-    tcase_add_loop_test(scripts, report_says, 0, WORDING_COUNT);
-    tcase_add_loop_test(scripts, pairs_count_once, 0, 6);
-    tcase_add_test(scripts, box_holds_all_regions);
-    tcase_add_loop_test(scripts, snapshot_goes_back, 0, SCRIPT_COUNT);
-    tcase_add_test(scripts, accumulator_ends_with_its_thread);
-    tcase_add_test(scripts, collective_scope_ends_for_all);
-    suite_add_tcase(suite, scripts);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* check_workers.c - a launch by several OS threads (grout_launch.workers): the values, statistics
  * and findings of one. Each kernel here has a reason to be run by several, or not to be.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/gpu_text.h"
 
 #include "grout-internal/interp.h"
@@ -245,7 +246,7 @@ static grout_module *bind_subject(const test_subject *subject, grout_diags *diag
     return module;
 }
 
-START_TEST(test_as_one) {
+TEST_EACH(test_as_one, SUBJECTS_COUNT) {
     const test_subject *subject = &SUBJECTS[_i];
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_subject(subject, diags);
@@ -264,14 +265,13 @@ START_TEST(test_as_one) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 static bool interrupt(void *payload, const grout_progress *progress) {
     (void)payload;
     return progress->ctas_done > progress->ctas_total;
 }
 
-START_TEST(test_interrupted) {
+TEST(test_interrupted) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("in_place", in_place, diags);
     result run = run_bound(module, 3, GROUT_SCHEDULE_FAIR, interrupt);
@@ -281,10 +281,9 @@ START_TEST(test_interrupted) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* Bytes that two arguments share are seen by one worker at once. */
-START_TEST(test_aliases) {
+TEST(test_aliases) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("aliases",
                                      "const CTAS = 24\n"
@@ -323,20 +322,4 @@ START_TEST(test_aliases) {
     }
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("workers");
-    TCase *cases = tcase_create("workers");
-    tcase_set_timeout(cases, 0);
-    tcase_add_loop_test(cases, test_as_one, 0, SUBJECTS_COUNT);
-    tcase_add_test(cases, test_interrupted);
-    tcase_add_test(cases, test_aliases);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -83,14 +83,4 @@ static inline grout_op_id find_op(const grout_module *module, grout_opcode opcod
     return 0;
 }
 
-static inline int run_suite(Suite *suite) {
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
-
 #endif

@@ -116,14 +116,4 @@ static inline void find_kernel_files(const char *folder, kernel_files *out) {
     find_files_for(folder, false, out);
 }
 
-static inline int run_suite(TCase *tcase, const char *name) {
-    Suite *suite = suite_create(name);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
-}
-
 #endif

@@ -259,6 +259,7 @@ static inline void run_delete(run *r) {
 }
 
 /* main() of a test program with one suite. */
+/* For unit/trial, whose programs list their tests. */
 static inline int run_suite(Suite *suite) {
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_xla.h"
 
+#include "tests/tests.h"
 #include "tests/unit/gpu_backend/fake_cuda.h"
 #include "tests/unit/support/bind_text.h"
 
@@ -85,7 +86,7 @@ static void expect_error(const subject *it, fake_call *call, int code, const cha
 
 /* ---- on the CPU ---- */
 
-START_TEST(values_arrive) {
+TEST(values_arrive) {
     subject it = load(scale);
     for (int is_alias = 0; is_alias < 2; is_alias++) {
         scaled s;
@@ -102,10 +103,9 @@ START_TEST(values_arrive) {
     }
     unload(&it);
 }
-END_TEST
 
 /* As XLA passes what a kernel has as bytes, and the sizes of its types. */
-START_TEST(elements_have_sizes) {
+TEST(elements_have_sizes) {
     static const struct {
         const char *dtype;
         int xla;
@@ -139,9 +139,8 @@ START_TEST(elements_have_sizes) {
         unload(&it);
     }
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused) {
+TEST(what_does_not_fit_is_refused) {
     subject it = load(scale);
     scaled s;
     const int code = GROUT_XLA_INVALID_ARGUMENT;
@@ -165,9 +164,8 @@ START_TEST(what_does_not_fit_is_refused) {
     }
     unload(&it);
 }
-END_TEST
 
-START_TEST(scalars_have_to_be_there) {
+TEST(scalars_have_to_be_there) {
     subject it = load(scale);
     scaled s;
     for (int i = 0; i < 5; i++) {
@@ -199,9 +197,8 @@ START_TEST(scalars_have_to_be_there) {
     ck_assert_ptr_null(it.call(&s.call.frame));
     unload(&it);
 }
-END_TEST
 
-START_TEST(what_goes_wrong_in_a_run_is_said) {
+TEST(what_goes_wrong_in_a_run_is_said) {
     static const char stuck[] = "kernel @stuck(%y: out gmem f32[4]) {\n"
                                 "  scratch %b : barrier[1]\n"
                                 "  barrier_wait %b[0]\n"
@@ -226,7 +223,6 @@ START_TEST(what_goes_wrong_in_a_run_is_said) {
         unload(&it);
     }
 }
-END_TEST
 
 /* ---- the runtime ---- */
 
@@ -247,16 +243,15 @@ static grout_xla_metadata ask(const subject *it, int runtime_minor) {
     return metadata;
 }
 
-START_TEST(a_handler_says_what_it_is) {
+TEST(a_handler_says_what_it_is) {
     subject it = load(copy);
     ck_assert_uint_eq(ask(&it, GROUT_XLA_MINOR).traits, 0);
     ck_assert_int_eq(ask(&it, GROUT_XLA_MINOR).state_type, 0);
     ck_assert_int_eq(ask(&it, GROUT_XLA_MINOR - 1).state_type, 5); /* may not be there */
     unload(&it);
 }
-END_TEST
 
-START_TEST(other_runtimes_are_refused) {
+TEST(other_runtimes_are_refused) {
     subject it = load(scale);
     scaled s;
     for (int i = 0; i < 3; i++) {
@@ -274,7 +269,6 @@ START_TEST(other_runtimes_are_refused) {
     }
     unload(&it);
 }
-END_TEST
 
 /* ---- on a GPU ---- */
 
@@ -322,7 +316,7 @@ static void unload_on_gpu(on_gpu *made) {
     free_text(&made->text);
 }
 
-START_TEST(a_program_is_launched) {
+TEST(a_program_is_launched) {
     static _Alignas(256) float x[128], y[128];
     static const size_t sizes[] = {8, 8, 32};
     on_gpu made = load_on_gpu(copy, sizes, 3);
@@ -343,9 +337,8 @@ START_TEST(a_program_is_launched) {
     expect_error(&made.it, &call, GROUT_XLA_INTERNAL, "[gpu-fault]");
     unload_on_gpu(&made);
 }
-END_TEST
 
-START_TEST(an_operand_without_alias_is_copied) {
+TEST(an_operand_without_alias_is_copied) {
     static _Alignas(256) float x[128], y[128];
     static const size_t sizes[] = {8, 32};
     on_gpu made = load_on_gpu(inout, sizes, 2);
@@ -367,7 +360,6 @@ START_TEST(an_operand_without_alias_is_copied) {
     expect_error(&made.it, &call, GROUT_XLA_INTERNAL, "copy an 'inout' array");
     unload_on_gpu(&made);
 }
-END_TEST
 
 /* ---- making one ---- */
 
@@ -376,7 +368,7 @@ static void add_param(char *text, size_t size, int i) {
                    i == 0 ? "" : ", ", i);
 }
 
-START_TEST(parameters_may_be_sixty_four) {
+TEST(parameters_may_be_sixty_four) {
     for (int count = GROUT_XLA_PARAMS_MAX; count <= GROUT_XLA_PARAMS_MAX + 1; count++) {
         char text[4096] = "kernel @many(";
         float x[4] = {0};
@@ -398,9 +390,8 @@ START_TEST(parameters_may_be_sixty_four) {
         unload(&it);
     }
 }
-END_TEST
 
-START_TEST(wrong_launches_are_refused) {
+TEST(wrong_launches_are_refused) {
     bound_text text = bind_text(copy, NULL, 0);
     const grout_argument argument = {0};
     const struct {
@@ -423,7 +414,6 @@ START_TEST(wrong_launches_are_refused) {
     grout_xla_handler_free(NULL);
     free_text(&text);
 }
-END_TEST
 
 int main(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -432,24 +422,7 @@ int main(void) {
         fprintf(stderr, "the fake driver is not there\n");
         return EXIT_FAILURE;
     }
-    Suite *suite = suite_create("xla_handler");
-    TCase *tcase = tcase_create("xla_handler");
-    tcase_add_test(tcase, values_arrive);
-    tcase_add_test(tcase, elements_have_sizes);
-    tcase_add_test(tcase, what_does_not_fit_is_refused);
-    tcase_add_test(tcase, scalars_have_to_be_there);
-    tcase_add_test(tcase, what_goes_wrong_in_a_run_is_said);
-    tcase_add_test(tcase, a_handler_says_what_it_is);
-    tcase_add_test(tcase, other_runtimes_are_refused);
-    tcase_add_test(tcase, a_program_is_launched);
-    tcase_add_test(tcase, an_operand_without_alias_is_copied);
-    tcase_add_test(tcase, parameters_may_be_sixty_four);
-    tcase_add_test(tcase, wrong_launches_are_refused);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    const int failed = run_tests();
     (void)dlclose(library);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failed;
 }

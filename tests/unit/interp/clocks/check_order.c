@@ -1,10 +1,9 @@
 /* check_order.c - the clock engine against the happens-before graph itself, on random programs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/clocks/order.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CTAS     2 /* of the cluster */
@@ -392,7 +391,7 @@ static node draw_node(uint64_t *seed, uint32_t owners, bool is_narrow) {
 }
 
 /* A program of 2 CTAs of 2 threads: with edges that are all strong, or some of them not. */
-START_TEST(clocks_equal_graph) {
+TEST_EACH(clocks_equal_graph, PROGRAMS) {
     static graph g;
     static engine e;
     static tensor_model model;
@@ -420,9 +419,8 @@ START_TEST(clocks_equal_graph) {
         step_engine(&e, n);
     }
 }
-END_TEST
 
-START_TEST(completion_is_known_by_its_epochs) {
+TEST(completion_is_known_by_its_epochs) {
     const grout_clock_shape shape = {.cta_count = 1,
                                      .actor_count = 2,
                                      .lane_count = 2,
@@ -441,10 +439,9 @@ START_TEST(completion_is_known_by_its_epochs) {
     grout_order__acquire(&order, b, snapshot, GROUT_EDGE_WEAK);
     ck_assert(grout_order__is_known(&order, snapshot, b));
 }
-END_TEST
 
 /* A child knows what its parent did before, not after; the parent learns all at the end. */
-START_TEST(forks_and_joins) {
+TEST(forks_and_joins) {
     const grout_clock_shape shape = {.cta_count = 1,
                                      .actor_count = 3,
                                      .lane_count = 1,
@@ -467,9 +464,8 @@ START_TEST(forks_and_joins) {
     ck_assert_uint_ge(parent[grout_clock_released(&shape, 1)], epoch);
     ck_assert_uint_eq(parent[grout_clock_released(&shape, 2)], 0);
 }
-END_TEST
 
-START_TEST(scopes_cover) {
+TEST_EACH(scopes_cover, 6) {
     static const struct {
         uint8_t scope;
         uint32_t cta, other;
@@ -480,20 +476,4 @@ START_TEST(scopes_cover) {
         {GROUT_CHOICE_SCOPE_GPU, 1, 2, true},     {GROUT_CHOICE_SCOPE_SYS, 0, 7, true}};
     ck_assert_int_eq(grout_order__covers(cases[_i].scope, cases[_i].cta, cases[_i].other, 2),
                      cases[_i].covers);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("order");
-    TCase *tests = tcase_create("order");
-    tcase_add_loop_test(tests, clocks_equal_graph, 0, PROGRAMS);
-    tcase_add_test(tests, completion_is_known_by_its_epochs);
-    tcase_add_test(tests, forks_and_joins);
-    tcase_add_loop_test(tests, scopes_cover, 0, 6);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 /* check_async_copy.c - cp.async: groups, waits, arrivals, under every timing.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
 typedef struct row {
@@ -93,7 +94,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-START_TEST(groups) {
+TEST_EACH(groups, ROW_COUNT *RUN_VARIANTS) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -110,16 +111,14 @@ START_TEST(groups) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_ISSUE], r->counts[GROUT_EVENT_COMPLETE]);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* Starts that are values are looked at when the copy is issued. */
-START_TEST(misaligned) {
+TEST_EACH(misaligned, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%x: in gmem f16[64], %y: out gmem f16[64]) { scratch %s : smem f16[64]\n"
                 " for %i in 0..3 { async_copy %x[ds(%i, 32)], %s[ds(%i * 2, 32)]\n"
@@ -129,20 +128,7 @@ START_TEST(misaligned) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_MISALIGNED], 1);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ROW_COUNT) {
     run_check_memory(ROWS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("async_copy");
-    TCase *tests = tcase_create("async_copy");
-    tcase_add_loop_test(tests, groups, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, misaligned, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

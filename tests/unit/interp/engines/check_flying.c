@@ -2,6 +2,7 @@
  * ends by their ops, is what a walk through all of them finds.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/state/flying.h"
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <stdarg.h>
@@ -125,7 +126,7 @@ static void compare(const run *a, const run *b) {
     ck_assert(grout_machine_hash(a->machine) == grout_machine_hash(b->machine));
 }
 
-START_TEST(areas_find_what_a_walk_finds) {
+TEST_EACH(areas_find_what_a_walk_finds, SEEDS) {
     maker *it = malloc(sizeof *it);
     put_kernel(it, (uint64_t)_i, _i % 2 == 1);
     run *r = start(it->text), *walking = start(it->text);
@@ -139,10 +140,9 @@ START_TEST(areas_find_what_a_walk_finds) {
     run_delete(walking);
     free(it);
 }
-END_TEST
 
 /* What is known by area is of one state: from a snapshot on it is made again. */
-START_TEST(a_snapshot_is_of_the_copies_alone) {
+TEST_EACH(a_snapshot_is_of_the_copies_alone, SEEDS) {
     maker *it = malloc(sizeof *it);
     put_kernel(it, (uint64_t)_i, _i % 2 == 1);
     run *whole = start(it->text), *r = start(it->text);
@@ -164,7 +164,6 @@ START_TEST(a_snapshot_is_of_the_copies_alone) {
     run_delete(whole);
     free(it);
 }
-END_TEST
 
 /* ---- what the order decides ------------------------------------------------------------------ */
 
@@ -186,7 +185,7 @@ static const char between_many[] =
     " barrier_wait %%b[1]\n store %%z[1], (load %%t[N])\n"
     " copy_smem_to_gmem %%s[1], %%y[N]\n wait_smem_to_gmem 0\n}\n";
 
-START_TEST(order_decides_between_many) {
+TEST_EACH(order_decides_between_many, 4) {
     static const int counts[] = {1, GROUT_FLYING_MIN - 3, GROUT_FLYING_MIN, 200};
     char text[2048];
     snprintf(text, sizeof text, between_many, counts[_i]);
@@ -202,15 +201,4 @@ START_TEST(order_decides_between_many) {
         ck_assert(run_get(r, 2, 32 + i) == run_get(r, 0, 32 + i));
     }
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("flying");
-    TCase *tests = tcase_create("flying");
-    tcase_add_loop_test(tests, areas_find_what_a_walk_finds, 0, SEEDS);
-    tcase_add_loop_test(tests, a_snapshot_is_of_the_copies_alone, 0, SEEDS);
-    tcase_add_loop_test(tests, order_decides_between_many, 0, 4);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_tcgen05_engine.c - when MMAs, commits and stores of tensor memory take effect.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #define POISON 0x7f800001u
@@ -57,24 +58,22 @@ static void expect(const char *text, int variant, uint32_t lazy, uint32_t eager)
 
 /* ---- MMAs and commits ------------------------------------------------------------------------ */
 
-START_TEST(an_mma_is_performed_when_its_commit_is_awaited) {
+TEST_FROM(an_mma_is_performed_when_its_commit_is_awaited, EAGER, TIMINGS) {
     expect(HEAD MMA COMMIT AWAIT READ "}\n", _i, get_bits(17), get_bits(17));
     expect(HEAD MMA COMMIT READ AWAIT "}\n", _i, POISON, get_bits(17));
     expect(HEAD MMA READ COMMIT AWAIT "}\n", _i, POISON, get_bits(17));
     expect(HEAD COMMIT MMA AWAIT READ "}\n", _i, POISON, get_bits(17)); /* too early a commit */
 }
-END_TEST
 
-START_TEST(mmas_of_a_lane_are_in_order) {
+TEST_FROM(mmas_of_a_lane_are_in_order, EAGER, TIMINGS) {
     expect(HEAD MMA FRESH MMA COMMIT AWAIT READ "}\n", _i, get_bits(32), get_bits(32));
     expect(HEAD FRESH MMA FRESH COMMIT AWAIT READ "}\n", _i, get_bits(16), get_bits(16));
     /* more than a lane has in flight */
     expect(HEAD " for %i in 0..66 {\n" MMA " }\n" COMMIT AWAIT READ "}\n", _i, get_bits(1057),
            get_bits(1057));
 }
-END_TEST
 
-START_TEST(a_commit_is_for_the_mmas_before_it) {
+TEST_FROM(a_commit_is_for_the_mmas_before_it, EAGER, TIMINGS) {
     expect(HEAD OTHER COMMIT MMA " tcgen05_commit_arrive %again\n" AWAIT READ
                                  " barrier_wait %again\n}\n",
            _i, POISON, get_bits(17));
@@ -82,11 +81,10 @@ START_TEST(a_commit_is_for_the_mmas_before_it) {
                     " barrier_wait %again\n}\n",
            _i, get_bits(17), get_bits(17));
 }
-END_TEST
 
 #define WARP(w, text) " if (eq %w, " #w ") {\n" text " }\n"
 
-START_TEST(a_commit_is_for_its_own_lane) {
+TEST_FROM(a_commit_is_for_its_own_lane, EAGER, TIMINGS) {
     expect(HEAD " warp_map(%w) {\n" WARP(2, MMA) WARP(1, COMMIT) " }\n" AWAIT READ "}\n", _i,
            POISON, get_bits(17));
     expect(HEAD " warp_map(%w) {\n" WARP(2, MMA COMMIT) " }\n" AWAIT READ "}\n", _i, get_bits(17),
@@ -99,20 +97,18 @@ START_TEST(a_commit_is_for_its_own_lane) {
     expect(HEAD " warp_map(%w) {\n" WARP(3, MMA) " }\n" COMMIT AWAIT READ "}\n", _i, POISON,
            get_bits(17));
 }
-END_TEST
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
 #define TWO " store %a, (broadcast 2.0 : f16[128, 16])\n"
 
-START_TEST(operands_are_read_when_it_is_performed) {
+TEST_FROM(operands_are_read_when_it_is_performed, EAGER, TIMINGS) {
     expect(HEAD MMA TWO COMMIT AWAIT READ "}\n", _i, get_bits(33), get_bits(17));
     expect(HEAD MMA COMMIT AWAIT TWO READ "}\n", _i, get_bits(17), get_bits(17));
     /* not published at the issue: the bytes before */
     expect(HEAD TWO MMA COMMIT AWAIT READ "}\n", _i, get_bits(17), get_bits(33));
     expect(HEAD TWO " commit_smem\n" MMA COMMIT AWAIT READ "}\n", _i, get_bits(33), get_bits(33));
 }
-END_TEST
 
 #define PACKED                                      \
     HEAD " scratch %p : tmem f16[128, 16] packed\n" \
@@ -120,27 +116,25 @@ END_TEST
 #define OVER " async_store_tmem %p, (broadcast 2.0 : f16[128, 16])\n commit_tmem\n"
 #define BY_P " tcgen05_mma %t, %p, %b, true\n"
 
-START_TEST(an_a_in_tensor_memory_is_read_when_it_is_performed) {
+TEST_FROM(an_a_in_tensor_memory_is_read_when_it_is_performed, EAGER, TIMINGS) {
     expect(PACKED BY_P COMMIT AWAIT READ "}\n", _i, get_bits(17), get_bits(17));
     expect(PACKED BY_P OVER COMMIT AWAIT READ "}\n", _i, get_bits(33), get_bits(17));
     expect(PACKED BY_P COMMIT AWAIT OVER READ "}\n", _i, get_bits(17), get_bits(17));
 }
-END_TEST
 
 /* Whether or not use_acc holds is read at the issue. */
-START_TEST(use_acc_is_read_at_the_issue) {
+TEST_FROM(use_acc_is_read_at_the_issue, EAGER, TIMINGS) {
     expect(HEAD " for %i in 0..3 {\n tcgen05_mma %t, %a, %b, (gt %i, 0)\n }\n" COMMIT AWAIT READ
                 "}\n",
            _i, get_bits(48), get_bits(48));
 }
-END_TEST
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
 #define STORE " async_store_tmem %t, (broadcast 5.0 : f32[128, 16])\n"
 
 /* Or before a later load of its own thread. */
-START_TEST(a_store_lands_at_its_commit) {
+TEST_FROM(a_store_lands_at_its_commit, EAGER, TIMINGS) {
     expect(HEAD STORE " commit_tmem\n" READ "}\n", _i, get_bits(5), get_bits(5));
     expect(HEAD STORE READ " commit_tmem\n}\n", _i, get_bits(5), get_bits(5));
     expect(HEAD STORE " wait_load_tmem\n" READ " commit_tmem\n}\n", _i, get_bits(5), get_bits(5));
@@ -148,18 +142,16 @@ START_TEST(a_store_lands_at_its_commit) {
                       "}\n",
            _i, get_bits(6), get_bits(6));
 }
-END_TEST
 
 /* The registers of a store are those of its issue. */
-START_TEST(a_store_has_the_values_of_its_issue) {
+TEST_FROM(a_store_has_the_values_of_its_issue, EAGER, TIMINGS) {
     expect(HEAD " %v = for %i in 0..3 carry(%x = (broadcast 1.0 : f32[128, 16])) {\n"
                 "  async_store_tmem %t, %x\n  yield (mul %x, 2.0)\n }\n commit_tmem\n" READ "}\n",
            _i, get_bits(4), get_bits(4));
 }
-END_TEST
 
 /* Other columns stay as they are, and hold no poison. */
-START_TEST(only_the_columns_in_flight_hold_poison) {
+TEST_FROM(only_the_columns_in_flight_hold_poison, EAGER, TIMINGS) {
     run *r = run_new(
         HEAD " tcgen05_mma %t[:, ds(8, 8)], %a, %b[:, ds(0, 8)], true\n" READ COMMIT AWAIT "}\n",
         _i);
@@ -171,12 +163,11 @@ START_TEST(only_the_columns_in_flight_hold_poison) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* ---- what it publishes ----------------------------------------------------------------------- */
 
 /* An MMA is issued once and completes once, also one that nobody waits for, in each timing. */
-START_TEST(each_mma_completes_once) {
+TEST_FROM(each_mma_completes_once, EAGER, TIMINGS) {
     run *r = run_new(HEAD MMA OTHER COMMIT AWAIT MMA " store %y, (async_load_tmem %u)\n}\n", _i);
     uint32_t issues = 0, completions = 0;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -191,23 +182,4 @@ START_TEST(each_mma_completes_once) {
     ck_assert_uint_eq(issues, 3);
     ck_assert_uint_eq(completions, 3);
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tcgen05_engine");
-    TCase *tests = tcase_create("tcgen05_engine");
-    tcase_add_loop_test(tests, an_mma_is_performed_when_its_commit_is_awaited, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, mmas_of_a_lane_are_in_order, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, a_commit_is_for_the_mmas_before_it, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, a_commit_is_for_its_own_lane, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, operands_are_read_when_it_is_performed, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, an_a_in_tensor_memory_is_read_when_it_is_performed, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, use_acc_is_read_at_the_issue, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, a_store_lands_at_its_commit, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, a_store_has_the_values_of_its_issue, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, only_the_columns_in_flight_hold_poison, EAGER, TIMINGS);
-    tcase_add_loop_test(tests, each_mma_completes_once, EAGER, TIMINGS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* check_tcgen05_sums.c - sums that are added up where tensor memory has them are those that are
  * worked on elsewhere, as a launch that looks for NaN and infinity does: bit for bit, whatever the
  * type, shape and order of the operands. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 typedef struct product {
@@ -106,7 +107,7 @@ static run *run_product(const product *p, const char *text, int variant, bool lo
     return r;
 }
 
-START_TEST(sums_are_the_same_where_they_are) {
+TEST_EACH(sums_are_the_same_where_they_are, COUNT_OF(products)) {
     const product *p = &products[_i];
     static char text[4096];
     write_kernel(p, text, sizeof text);
@@ -124,14 +125,4 @@ START_TEST(sums_are_the_same_where_they_are) {
         run_delete(there);
         run_delete(elsewhere);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tcgen05_sums");
-    TCase *tests = tcase_create("tcgen05_sums");
-    tcase_add_loop_test(tests, sums_are_the_same_where_they_are, 0,
-                        (int)(sizeof products / sizeof *products));
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

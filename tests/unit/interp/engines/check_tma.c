@@ -1,5 +1,6 @@
 /* check_tma.c - async copies: edges, refusals, and when they take effect.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static uint32_t get_bits(const run *r, uint32_t index, size_t element) {
 }
 
 /* A box over the edge: zeros come in, what is outside does not go out. */
-START_TEST(edges_fill_with_zeros_and_clip) {
+TEST_EACH(edges_fill_with_zeros_and_clip, RUN_VARIANTS) {
     run *r = run_new(
         "kernel @k(%x: in gmem f32[10, 20], %y: out gmem f32[8, 16], %z: out gmem f32[10, 20]) {\n"
         " scratch %s : smem f32[8, 16]\n scratch %b : barrier[1]\n %i = add 2, 4\n %j = add 4, 4\n"
@@ -36,10 +37,9 @@ START_TEST(edges_fill_with_zeros_and_clip) {
     ck_assert_int_eq(r->last_fault.have, 200 - 4 * 12); /* output-not-written */
     run_delete(r);
 }
-END_TEST
 
 /* Boxes wholly outside, before and after: all zeros, nothing written, no fault. */
-START_TEST(boxes_outside_are_legal) {
+TEST_EACH(boxes_outside_are_legal, RUN_VARIANTS) {
     run *r = run_new(
         "kernel @k(%x: in gmem f32[8, 8], %y: out gmem f32[8, 8]) {\n scratch %s : smem f32[8, 8]\n"
         " scratch %b : barrier[1]\n %i = sub 0, 16\n %j = add 8, 8\n"
@@ -54,11 +54,10 @@ START_TEST(boxes_outside_are_legal) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* What arrives from outside the array: bits, by what the copy says; from the array as it is now,
  * and from one whose last stores the engine does not see yet. */
-START_TEST(oob_says_what_comes_from_outside) {
+TEST_EACH(oob_says_what_comes_from_outside, RUN_VARIANTS) {
     static const struct {
         const char *oob, *store;
         uint32_t bits, faults;
@@ -86,7 +85,6 @@ START_TEST(oob_says_what_comes_from_outside) {
         run_delete(r);
     }
 }
-END_TEST
 
 #define HEAD                                                                                       \
     "kernel @k(%x: in gmem f32[8, 64], %y: out gmem f32[8, 64]) {\n"                               \
@@ -126,7 +124,7 @@ static const struct refusal {
 };
 
 /* A refused copy makes its arrival, and moves nothing. */
-START_TEST(refusals_are_faults) {
+TEST_EACH(refusals_are_faults, COUNT_OF(refusals)) {
     const struct refusal *c = &refusals[_i];
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(c->text, variant);
@@ -139,7 +137,6 @@ START_TEST(refusals_are_faults) {
         run_delete(r);
     }
 }
-END_TEST
 
 #define LOAD_EARLY                                                                         \
     "kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n" \
@@ -147,7 +144,7 @@ END_TEST
     " copy_gmem_to_smem %x, %s, %b[0]\n store %y, (load %s)\n barrier_wait %b[0] }"
 
 /* Between issue and wait the destination is what the timing says: poison, or the data already. */
-START_TEST(a_load_lands_when_the_timing_says) {
+TEST_EACH(a_load_lands_when_the_timing_says, RUN_VARIANTS) {
     run *r = run_new(LOAD_EARLY, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     bool is_data = get_bits(r, 1, 0) == get_bits(r, 0, 0), is_poison = get_bits(r, 1, 0) == POISON;
@@ -157,10 +154,9 @@ START_TEST(a_load_lands_when_the_timing_says) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 0);
     run_delete(r);
 }
-END_TEST
 
 /* In random timing both happen, by seed. */
-START_TEST(random_timing_is_random) {
+TEST(random_timing_is_random) {
     uint32_t poisoned = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         run *r = run_new(LOAD_EARLY, 3);
@@ -172,11 +168,10 @@ START_TEST(random_timing_is_random) {
     ck_assert_uint_gt(poisoned, 10);
     ck_assert_uint_lt(poisoned, 40);
 }
-END_TEST
 
 /* A source overwritten before the read side was awaited goes out new in lazy timing. After the
  * read-only wait it is safe, though the write is still to come. */
-START_TEST(a_store_reads_at_the_read_side) {
+TEST(a_store_reads_at_the_read_side) {
     for (uint32_t is_safe = 0; is_safe < 2; is_safe++) {
         run *r =
             run_new(is_safe != 0 ? "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem "
@@ -195,10 +190,9 @@ START_TEST(a_store_reads_at_the_read_side) {
         run_delete(r);
     }
 }
-END_TEST
 
 /* Many stores in flight, read but not written: payload slots run out, and nothing is lost. */
-START_TEST(payload_is_bounded) {
+TEST_EACH(payload_is_bounded, RUN_VARIANTS) {
     run *r = run_new(
         "const N = 400\nkernel @k(%y: out gmem f32[N * 8, 128]) {\n scratch %s : smem f32[8, 128]\n"
         " for %i in 0..N { store %s, (broadcast (cast %i : f32) : f32[8, 128])\n commit_smem\n"
@@ -212,12 +206,11 @@ START_TEST(payload_is_bounded) {
     ck_assert_uint_lt(grout_machine_get_stats(r->machine).peak_bytes, 3u << 20);
     run_delete(r);
 }
-END_TEST
 
 /* What is captured takes a slot. If none is free, the oldest store lands to make room, by way of
  * the same scratch, and leaves its own mask in the slot: what is captured is of the new store
  * alone. */
-START_TEST(making_room_leaves_no_trace) {
+TEST_EACH(making_room_leaves_no_trace, RUN_VARIANTS) {
     run *r = run_new(
         "const N = 10\n" /* pairs of stores of 64 KiB, for which there are 8 slots */
         "kernel @k(%y: out gmem f32[N * 512, 64]) {\n"
@@ -242,11 +235,10 @@ START_TEST(making_room_leaves_no_trace) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* Each gather has a slot for the rows that it moves. The oldest one that lands to make room for the
  * next looks at all that are in flight, of which that one is none yet. */
-START_TEST(room_is_made_before_a_gather_is_in_flight) {
+TEST_EACH(room_is_made_before_a_gather_is_in_flight, RUN_VARIANTS) {
     run *r = run_new(
         "const N = 8\n" /* gathers, and 5 slots, by the size of the copy that nobody issues */
         "kernel @k(%x: in gmem f32[64, 128], %y: out gmem f32[N, 4, 128],\n"
@@ -263,10 +255,9 @@ START_TEST(room_is_made_before_a_gather_is_in_flight) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* What an engine sees of two stores: as of the newest published one. */
-START_TEST(stale_bytes_are_of_the_last_commit) {
+TEST_EACH(stale_bytes_are_of_the_last_commit, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, "
                      "(broadcast 1.0 : f32[32])\n"
                      " commit_smem\n store %s[ds(0, 16)], (broadcast 2.0 : f32[16])\n store "
@@ -280,10 +271,9 @@ START_TEST(stale_bytes_are_of_the_last_commit) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* A load over committed stores: the engine's own write counts, not what was there before. */
-START_TEST(loads_settle_stale_bytes) {
+TEST_EACH(loads_settle_stale_bytes, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
                      "f32[32]\n scratch %b : barrier[1]\n"
                      " store %s, (broadcast 9.0 : f32[32])\n commit_smem\n"
@@ -294,10 +284,9 @@ START_TEST(loads_settle_stale_bytes) {
     ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, 128);
     run_delete(r);
 }
-END_TEST
 
 /* Over uncommitted ones it is not said which wins: neither does, unless the engine is at once. */
-START_TEST(uncommitted_stores_may_win) {
+TEST_EACH(uncommitted_stores_may_win, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
                      "f32[32]\n scratch %b : barrier[1]\n"
                      " store %s[ds(0, 16)], (broadcast 9.0 : f32[16])\n"
@@ -311,11 +300,10 @@ START_TEST(uncommitted_stores_may_win) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* GMEM: a load sees plain stores as of the last commit_gmem; what was stored since may win over a
  * store by TMA. */
-START_TEST(uncommitted_gmem_is_old) {
+TEST_EACH(uncommitted_gmem_is_old, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%x: inout gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
                 "f32[32]\n scratch %b : barrier[1]\n"
@@ -332,9 +320,8 @@ START_TEST(uncommitted_gmem_is_old) {
     ck_assert(run_get(r, 1, 12) == run_get(r, 0, 12));
     run_delete(r);
 }
-END_TEST
 
-START_TEST(uncommitted_gmem_stores_may_win) {
+TEST_EACH(uncommitted_gmem_stores_may_win, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n"
                      " store %y[ds(0, 8)], (broadcast 5.0 : f32[8])\n commit_gmem\n"
                      " store %y[ds(8, 8)], (broadcast 6.0 : f32[8])\n"
@@ -349,10 +336,9 @@ START_TEST(uncommitted_gmem_stores_may_win) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* Two stores in flight to one place: in lazy timing the earlier one lands last. */
-START_TEST(earlier_stores_land_last) {
+TEST_EACH(earlier_stores_land_last, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[32], %z: out gmem f32[32]) {\n"
                      " scratch %s : smem f32[2, 32]\n store %s[0], (broadcast 1.0 : f32[32])\n"
                      " store %s[1], (broadcast 2.0 : f32[32])\n commit_smem\n"
@@ -368,11 +354,10 @@ START_TEST(earlier_stores_land_last) {
     ck_assert(run_get(r, 1, 31) == 2.0);
     run_delete(r);
 }
-END_TEST
 
 /* A store in flight and a load of what it writes: the load, though later, is first; and a load in
  * flight, over which a store is issued, is last. */
-START_TEST(loads_and_stores_in_flight) {
+TEST_EACH(loads_and_stores_in_flight, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%x: inout gmem f32[2, 32], %y: out gmem f32[2, 32]) {\n"
                      " scratch %s : smem f32[32]\n scratch %t : smem f32[2, 32]\n"
                      " scratch %b : barrier[2]\n store %s, (broadcast 9.0 : f32[32])\n"
@@ -393,10 +378,9 @@ START_TEST(loads_and_stores_in_flight) {
     ck_assert(run_get(r, 0, 63) == 9.0);
     run_delete(r);
 }
-END_TEST
 
 /* A commit by another thread, on the path, publishes too. */
-START_TEST(another_threads_commit_publishes) {
+TEST_EACH(another_threads_commit_publishes, RUN_VARIANTS) {
     run *r = run_new(
         "kernel @k(%y: out gmem f32[32]) threads(w = 2) {\n scratch %s : smem f32[32]\n scratch %b "
         ": barrier[1]\n"
@@ -408,10 +392,9 @@ START_TEST(another_threads_commit_publishes) {
     ck_assert(run_get(r, 0, 31) == 4.0);
     run_delete(r);
 }
-END_TEST
 
 /* An undefined element that is stored in bounds is reported once; outside it is not reported. */
-START_TEST(undefined_elements_of_stores) {
+TEST_EACH(undefined_elements_of_stores, RUN_VARIANTS) {
     static const char *const texts[] = {
         "kernel @k(%y: out gmem f32[6, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "
         ":], (broadcast 1.0 : f32[6, 32])\n"
@@ -426,31 +409,4 @@ START_TEST(undefined_elements_of_stores) {
         ck_assert_uint_eq(r->faults[GROUT_DIAG_OUTPUT_NOT_WRITTEN], 0);
         run_delete(r);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tma");
-    TCase *tests = tcase_create("tma");
-    tcase_add_loop_test(tests, edges_fill_with_zeros_and_clip, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, boxes_outside_are_legal, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, oob_says_what_comes_from_outside, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, refusals_are_faults, 0, (int)(sizeof refusals / sizeof refusals[0]));
-    tcase_add_loop_test(tests, a_load_lands_when_the_timing_says, 0, RUN_VARIANTS);
-    tcase_add_test(tests, random_timing_is_random);
-    tcase_add_test(tests, a_store_reads_at_the_read_side);
-    tcase_add_loop_test(tests, payload_is_bounded, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, making_room_leaves_no_trace, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, room_is_made_before_a_gather_is_in_flight, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, uncommitted_gmem_is_old, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, uncommitted_gmem_stores_may_win, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, earlier_stores_land_last, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, loads_and_stores_in_flight, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, another_threads_commit_publishes, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, undefined_elements_of_stores, 0, RUN_VARIANTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

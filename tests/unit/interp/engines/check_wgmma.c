@@ -1,6 +1,7 @@
 /* check_wgmma.c - what a wgmma computes: every layout of operands, element types, slices; under
  * each timing the same bits. SPDX-License-Identifier: Apache-2.0 */
 #include "interp/engines/accumulator.h"
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <math.h>
@@ -142,7 +143,7 @@ static uint32_t get_bits(float number) {
     return bits;
 }
 
-START_TEST(products_are_those_of_the_definition) {
+TEST_EACH(products_are_those_of_the_definition, 3 * SHAPES) {
     const shape *s = &shapes[_i % SHAPES];
     char text[2048];
     write_kernel(text, sizeof text, s);
@@ -164,7 +165,6 @@ START_TEST(products_are_those_of_the_definition) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- parts ------------------------------------------------------------------------------------
  */
@@ -214,7 +214,7 @@ static double want_slices(const run *r, uint32_t row, uint32_t col) {
 }
 
 /* What lies outside a slice stays. */
-START_TEST(slices_of_an_accumulator_stand_alone) {
+TEST(slices_of_an_accumulator_stand_alone) {
     check_all(PARAMS "{\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n"
                      " wgmma %acc[:, ds(16, 32)], %as, %bs[:, ds(0, 32)]\n"
                      " acc_store %acc[:, ds(48, 16)], (broadcast 3.0 : f32[64, 16])\n"
@@ -222,23 +222,21 @@ START_TEST(slices_of_an_accumulator_stand_alone) {
                      " store %c[:, ds(24, 40)], (load %acc[:, ds(24, 40)])\n}\n",
               want_slices, 64, 64);
 }
-END_TEST
 
 static double want_product(const run *r, uint32_t row, uint32_t col) {
     return dot(r, row, col, 64, 64);
 }
 
 /* Steps of K inside the rows of a tile, by a value: the start address moves inside the swizzle. */
-START_TEST(operands_are_cut_inside_their_tiles) {
+TEST(operands_are_cut_inside_their_tiles) {
     check_all(PARAMS "{\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n for %k in 0..4 {\n"
                      "  wgmma %acc, %as[:, ds(%k * 16, 16)], %bs[ds(%k * 16, 16), :] }\n"
                      " store %c, (load %acc)\n}\n",
               want_product, 64, 64);
 }
-END_TEST
 
 /* The same by slots of a ring that plain stores fill, threads of which one has a half each. */
-START_TEST(threads_have_their_own_accumulators) {
+TEST(threads_have_their_own_accumulators) {
     check_all(
         "kernel @k(%a: in gmem bf16[64, 64], %b: in gmem bf16[64, 64], %c: out gmem f32[64, 64]) "
         "threads(w = 2) {\n scratch %ready : barrier[1] arrivals(2)\n" LOAD_BOTH
@@ -247,14 +245,13 @@ START_TEST(threads_have_their_own_accumulators) {
         " wgmma_wait 0\n store %c[:, ds(%n, 32)], (acc_load %acc)\n}\n",
         want_product, 64, 64);
 }
-END_TEST
 
 static double want_scoped(const run *r, uint32_t row, uint32_t col) {
     return dot(r, row, col, 64, 64) * 2;
 }
 
 /* Zero at each entry, in each thread by itself. */
-START_TEST(scoped_accumulators_begin_at_zero) {
+TEST(scoped_accumulators_begin_at_zero) {
     check_all(PARAMS
               "threads(w = 2) {\n scratch %ready : barrier[1] arrivals(2)\n" LOAD_BOTH
               "barrier_arrive %ready[0]\n barrier_wait %ready[0]\n %n = mul (axis_index w), 32\n"
@@ -263,10 +260,9 @@ START_TEST(scoped_accumulators_begin_at_zero) {
               "   store %c[:, ds(%n, 32)], (load %acc)\n  }\n }\n}\n",
               want_scoped, 64, 64);
 }
-END_TEST
 
 /* Also where all threads enter together. */
-START_TEST(collective_scopes_have_accumulators) {
+TEST(collective_scopes_have_accumulators) {
     check_all(PARAMS
               "threads(w = 2) {\n %n = mul (axis_index w), 32\n for %i in 0..2 {\n"
               "  scoped(%as : smem bf16[64, 64] tile(8, 64) swizzle(128), %bs : smem bf16[64, 64] "
@@ -277,21 +273,19 @@ START_TEST(collective_scopes_have_accumulators) {
               "   store %c[:, ds(%n, 32)], (load %acc)\n  }\n }\n}\n",
               want_scoped, 64, 64);
 }
-END_TEST
 
 static double want_each(const run *r, uint32_t row, uint32_t col) {
     return dot(r, row % 64, col, 64, 64);
 }
 
 /* In each CTA too. */
-START_TEST(accumulators_begin_at_zero) {
+TEST(accumulators_begin_at_zero) {
     check_all(
         "kernel @k(%a: in gmem bf16[64, 64], %b: in gmem bf16[64, 64], %c: out gmem f32[3, 64, "
         "64]) grid(g = 3) {\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n wgmma %acc, %as, %bs\n"
         " store %c[(axis_index g)], (load %acc)\n}\n",
         want_each, 3 * 64, 64);
 }
-END_TEST
 
 static double want_square(const run *r, uint32_t row, uint32_t col) {
     double sum = 0;
@@ -304,7 +298,7 @@ static double want_square(const run *r, uint32_t row, uint32_t col) {
 }
 
 /* One box of SMEM as a and as b, whole and in part. */
-START_TEST(a_tile_is_both_operands) {
+TEST(a_tile_is_both_operands) {
     check_all("kernel @k(%a: in gmem bf16[64, 128], %c: out gmem f32[64, 64]) {\n"
               " scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)\n store %as, (load %a[:, "
               "ds(0, 64)])\n"
@@ -315,14 +309,13 @@ START_TEST(a_tile_is_both_operands) {
               " store %c, (load %acc)\n}\n",
               want_square, 64, 64);
 }
-END_TEST
 
 static double want_steps(const run *r, uint32_t row, uint32_t col) {
     return 4 * dot(r, row, col, 64, 64) * (1 + 2 + 4);
 }
 
 /* The same bytes written again: by plain stores, by loads. */
-START_TEST(operands_change_from_turn_to_turn) {
+TEST(operands_change_from_turn_to_turn) {
     check_all(PARAMS
               "{\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n scratch %bar : barrier[1]\n"
               " %v = for %i in 0..3 carry(%x = (load %a)) {\n  wgmma_wait 0\n  store %as, %x\n"
@@ -333,20 +326,18 @@ START_TEST(operands_change_from_turn_to_turn) {
               " store %c, (load %acc)\n}\n",
               want_steps, 64, 64);
 }
-END_TEST
 
 static double want_long(const run *r, uint32_t row, uint32_t col) {
     return dot(r, row, col, 64, 64) * 300;
 }
 
 /* Far more groups than the engine keeps in flight. */
-START_TEST(groups_without_a_wait_add_up) {
+TEST(groups_without_a_wait_add_up) {
     check_all(PARAMS "{\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n"
                      " for %i in 0..150 { wgmma_async %acc, %as, %bs\n wgmma_async %acc, (load "
                      "%a), %bs }\n store %c, (load %acc)\n}\n",
               want_long, 64, 64);
 }
-END_TEST
 
 /* ---- NaN, stores, loads -----------------------------------------------------------------------
  */
@@ -358,7 +349,7 @@ static uint32_t get_word(const run *r, uint32_t index, size_t element) {
 }
 
 /* A store and a load keep bits; a product makes one NaN of all. */
-START_TEST(nans_become_one_in_products) {
+TEST_EACH(nans_become_one_in_products, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%a: in gmem bf16[64, 16], %b: in gmem bf16[16, 16], %x: in gmem "
                      "f32[64, 16], %c: out gmem f32[3, 64, 16]) {\n"
                      " scratch %as : smem bf16[64, 16] tile(8, 16) swizzle(32)\n scratch %bs : "
@@ -381,9 +372,8 @@ START_TEST(nans_become_one_in_products) {
                      r->arguments[2].data, r->arguments[2].size); /* stored again */
     run_delete(r);
 }
-END_TEST
 
-START_TEST(f16_accumulators_keep_what_is_stored) {
+TEST_EACH(f16_accumulators_keep_what_is_stored, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%a: in gmem f16[64, 128], %c: out gmem f16[64, 128]) {\n"
                      " scratch %acc : acc f16[64, 128]\n acc_store %acc, (load %a)\n"
                      " store %c, (load %acc)\n}\n",
@@ -395,24 +385,4 @@ START_TEST(f16_accumulators_keep_what_is_stored) {
     ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
     ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, r->arguments[0].size);
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma");
-    TCase *tests = tcase_create("wgmma");
-    tcase_add_loop_test(tests, products_are_those_of_the_definition, 0, 3 * SHAPES);
-    tcase_add_test(tests, slices_of_an_accumulator_stand_alone);
-    tcase_add_test(tests, operands_are_cut_inside_their_tiles);
-    tcase_add_test(tests, threads_have_their_own_accumulators);
-    tcase_add_test(tests, scoped_accumulators_begin_at_zero);
-    tcase_add_test(tests, collective_scopes_have_accumulators);
-    tcase_add_test(tests, accumulators_begin_at_zero);
-    tcase_add_test(tests, a_tile_is_both_operands);
-    tcase_add_test(tests, operands_change_from_turn_to_turn);
-    tcase_add_test(tests, groups_without_a_wait_add_up);
-    tcase_add_loop_test(tests, nans_become_one_in_products, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, f16_accumulators_keep_what_is_stored, 0, RUN_VARIANTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

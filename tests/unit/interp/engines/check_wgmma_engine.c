@@ -1,6 +1,7 @@
 /* check_wgmma_engine.c - when a wgmma takes effect and what it sees then; what it tells.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/engines/accumulator.h"
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #define POISON 0x7f800001u
@@ -53,15 +54,14 @@ static const char commit_heals[] =
     " wgmma_wait 0\n commit_smem\n wgmma %acc, %as, %bs\n store %c, (load %acc)\n}\n";
 
 /* Stores that are not published: the bytes before them. */
-START_TEST(uncommitted_stores_are_not_seen) {
+TEST_EACH(uncommitted_stores_are_not_seen, 3) {
     ck_assert(get_first(a_is_stale, _i) == (is_eager(_i) ? 32 : 16));
     ck_assert(get_first(both_are_stale, _i) == (is_eager(_i) ? 96 : 16));
     ck_assert(get_first(commit_heals, _i) == (is_eager(_i) ? 64 : 48));
 }
-END_TEST
 
 /* The value that a register holds at the issue, though the loop gives it another since. */
-START_TEST(registers_are_read_at_the_issue) {
+TEST_EACH(registers_are_read_at_the_issue, RUN_VARIANTS) {
     ck_assert(get_first("kernel @k(%c: out gmem f32[64, 16]) {\n" SMALL
                         " store %bs, (broadcast 1.0 : bf16[16, 16])\n commit_smem\n"
                         " %v = for %i in 0..4 carry(%x = (broadcast 1.0 : bf16[64, 16])) {\n"
@@ -69,7 +69,6 @@ START_TEST(registers_are_read_at_the_issue) {
                         " wgmma_wait 0\n store %c, (acc_load %acc)\n}\n",
                         _i) == 16 * 15);
 }
-END_TEST
 
 #define BIG                                                                                   \
     " scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)\n"                             \
@@ -80,7 +79,7 @@ END_TEST
     "kernel @k(%a: in gmem bf16[64, 64], %b: in gmem bf16[64, 64], %c: out gmem f32[64, 64]) {\n"
 
 /* A load into an operand whose group nobody has waited for. */
-START_TEST(a_refill_spoils_the_operand) {
+TEST_EACH(a_refill_spoils_the_operand, RUN_VARIANTS) {
     run *r = run_new(BIG_PARAMS BIG " wgmma_async %acc, %as, %bs\n"
                                     " copy_gmem_to_smem %b, %as, %bar[2]\n wgmma_wait 0\n"
                                     " store %c, (acc_load %acc)\n barrier_wait %bar[2]\n}\n",
@@ -96,10 +95,9 @@ START_TEST(a_refill_spoils_the_operand) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0); /* bytes of a load count as initialised */
     run_delete(r);
 }
-END_TEST
 
 /* A load of an accumulator that does not wait: the columns in flight hold poison. */
-START_TEST(an_early_load_finds_poison) {
+TEST_EACH(an_early_load_finds_poison, RUN_VARIANTS) {
     run *r = run_new(BIG_PARAMS BIG " wgmma %acc, %as, %bs\n wgmma_wait 0\n"
                                     " wgmma_async %acc[:, ds(0, 32)], %as, %bs[:, ds(0, 32)]\n"
                                     " %v = acc_load %acc\n wgmma_wait 0\n store %c, %v\n}\n",
@@ -115,10 +113,9 @@ START_TEST(an_early_load_finds_poison) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0); /* the same verdict under each timing */
     run_delete(r);
 }
-END_TEST
 
 /* The same of a part: columns count from the part's first. */
-START_TEST(an_early_load_of_a_part_finds_poison) {
+TEST_EACH(an_early_load_of_a_part_finds_poison, RUN_VARIANTS) {
     run *r = run_new(BIG_PARAMS BIG
                      " wgmma_async %acc[:, ds(8, 16)], %as, %bs[:, ds(0, 16)]\n"
                      " wgmma_async %acc[:, ds(32, 8)], %as, %bs[:, ds(0, 8)]\n"
@@ -132,10 +129,9 @@ START_TEST(an_early_load_of_a_part_finds_poison) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* A scope's bytes are nobody's when it begins again, whatever was packed of them. */
-START_TEST(an_operand_does_not_outlive_its_scope) {
+TEST_EACH(an_operand_does_not_outlive_its_scope, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%c: out gmem f32[2, 64, 16]) {\n scratch %acc : acc f32[64, 16]\n"
                 " for %i in 0..2 { scoped(%as : smem bf16[64, 16] tile(8, 16) swizzle(32), %bs "
@@ -149,10 +145,9 @@ START_TEST(an_operand_does_not_outlive_its_scope) {
     ck_assert_uint_eq(get_word(r, 0, 1024 + 7), 0x7fffffffu);
     run_delete(r);
 }
-END_TEST
 
 /* A thread that leaves a scope finishes its own wgmmas and nobody else's. */
-START_TEST(scopes_end_in_each_thread) {
+TEST_EACH(scopes_end_in_each_thread, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%c: out gmem f32[64, 16]) threads(w = 2) {\n"
                 " scratch %bs : smem bf16[16, 16] tile(8, 16) swizzle(32)\n scratch %bar : "
@@ -168,10 +163,9 @@ START_TEST(scopes_end_in_each_thread) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* An operand outside its object: a fault, and no product. */
-START_TEST(operands_outside_are_refused) {
+TEST_EACH(operands_outside_are_refused, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%n: in gmem i32[1], %c: out gmem f32[64, 16]) {\n"
                      " scratch %as : smem bf16[2, 64, 16] tile(8, 16) swizzle(32)\n"
                      " scratch %bs : smem bf16[16, 16] tile(8, 16) swizzle(32)\n"
@@ -190,7 +184,6 @@ START_TEST(operands_outside_are_refused) {
     ck_assert(run_get(r, 1, 5) == 16);
     run_delete(r);
 }
-END_TEST
 
 /* ---- what is undefined -------------------------------------------------------------------------
  */
@@ -249,7 +242,7 @@ static const spoiling spoilings[] = {
 };
 #define SPOILINGS ((int)(sizeof spoilings / sizeof spoilings[0]))
 
-START_TEST(undefinedness_travels_by_rows_and_columns) {
+TEST_EACH(undefinedness_travels_by_rows_and_columns, SPOILINGS *RUN_VARIANTS) {
     const spoiling *s = &spoilings[_i % SPOILINGS];
     uint8_t mask[64 * 16] = {0};
     run *r = run_new(s->text, _i / SPOILINGS);
@@ -265,10 +258,9 @@ START_TEST(undefinedness_travels_by_rows_and_columns) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* It is said where it reaches an output. */
-START_TEST(undefined_results_are_reported_at_the_output) {
+TEST_EACH(undefined_results_are_reported_at_the_output, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%c: out gmem f32[64, 16]) {\n" SMALL
                      " store %as[ds(0, 40)], (broadcast 1.0 : bf16[40, 16])\n"
                      " store %bs, (broadcast 1.0 : bf16[16, 16])\n commit_smem\n"
@@ -278,7 +270,6 @@ START_TEST(undefined_results_are_reported_at_the_output) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 1);
     run_delete(r);
 }
-END_TEST
 
 /* ---- what it tells -----------------------------------------------------------------------------
  */
@@ -357,7 +348,7 @@ static void drop(uint32_t kind) {
     log_count = kept;
 }
 
-START_TEST(events_come_in_order) {
+TEST_EACH(events_come_in_order, RUN_VARIANTS) {
     run *r = run_logged("kernel @k() {\n" SMALL " wgmma %acc[:, ds(8, 8)], %as, %bs[:, ds(0, 8)]\n"
                         " wgmma_async %acc[:, ds(8, 8)], (broadcast 1.0 : bf16[64, 16]), "
                         "%bs[:, ds(0, 8)]\n"
@@ -436,10 +427,9 @@ START_TEST(events_come_in_order) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* COMPLETE comes when the product is made: eager at the issue, lazy at the wait that covers it. */
-START_TEST(completions_show_when) {
+TEST_EACH(completions_show_when, RUN_VARIANTS) {
     run *r = run_logged("kernel @k() {\n" SMALL " wgmma_async %acc, %as, %bs\n"
                         " wgmma_async %acc, %as, %bs\n wgmma_wait 1\n wgmma_wait 0\n}\n",
                         _i);
@@ -461,10 +451,9 @@ START_TEST(completions_show_when) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* In flight at the end of the thread, or of a scope in which it was issued: all are performed. */
-START_TEST(nothing_is_left_in_flight) {
+TEST_EACH(nothing_is_left_in_flight, RUN_VARIANTS) {
     run *r = run_logged("kernel @k() threads(w = 2) {\n scratch %bs : smem bf16[16, 16] tile(8, "
                         "16) swizzle(32)\n for %i in 0..2 { scoped(%acc : acc f32[64, 16]) {\n"
                         " wgmma_async %acc, (broadcast 1.0 : bf16[64, 16]), %bs\n"
@@ -483,7 +472,6 @@ START_TEST(nothing_is_left_in_flight) {
     ck_assert_uint_eq(grout_cta__head(grout_machine__get_cta(r->machine, 0, 0))->payload_used, 0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- clocks ------------------------------------------------------------------------------------
  */
@@ -523,19 +511,18 @@ static const struct {
 };
 #define EDGES ((int)(sizeof edges / sizeof edges[0]))
 
-START_TEST(every_edge_carries_groups) {
+TEST_EACH(every_edge_carries_groups, EDGES *RUN_VARIANTS) {
     run *r = run_logged(edges[_i % EDGES].text, _i / EDGES);
     ck_assert_uint_eq(wg_count, 1);
     ck_assert_uint_eq(wg_known[0], edges[_i % EDGES].known);
     run_delete(r);
 }
-END_TEST
 
 /* ---- packing -----------------------------------------------------------------------------------
  */
 
 /* Two threads share b; each packs its half of a: three tiles a turn, whatever the timing. */
-START_TEST(operands_are_packed_once_for_each_content) {
+TEST_EACH(operands_are_packed_once_for_each_content, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%a: in gmem bf16[4, 128, 64], %c: out gmem f32[128, 64]) threads(w "
                      "= 2) {\n scratch %as : smem bf16[128, 64] tile(8, 64) swizzle(128)\n"
                      " scratch %bs : smem bf16[64, 64] tile(8, 64) swizzle(128)\n"
@@ -561,10 +548,9 @@ START_TEST(operands_are_packed_once_for_each_content) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* Memory of the machine does not grow with the number of steps. */
-START_TEST(memory_is_flat) {
+TEST_EACH(memory_is_flat, RUN_VARIANTS) {
 #define STEPS_OF(n)                                                                            \
     "kernel @k(%c: out gmem f32[64, 16]) {\n" SMALL                                            \
     " store %as, (broadcast 1.0 : bf16[64, 16])\n store %bs, (broadcast 1.0 : bf16[16, 16])\n" \
@@ -582,29 +568,4 @@ START_TEST(memory_is_flat) {
      */
     ck_assert_uint_le(peaks[1] - peaks[0],
                       run_variants[_i].timing == GROUT_TIMING_RANDOM ? 32 << 10 : 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wgmma engine");
-    TCase *tests = tcase_create("engine");
-    tcase_add_loop_test(tests, uncommitted_stores_are_not_seen, 0, 3);
-    tcase_add_loop_test(tests, registers_are_read_at_the_issue, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, a_refill_spoils_the_operand, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, an_early_load_finds_poison, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, an_early_load_of_a_part_finds_poison, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, an_operand_does_not_outlive_its_scope, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, scopes_end_in_each_thread, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, operands_outside_are_refused, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, undefinedness_travels_by_rows_and_columns, 0,
-                        SPOILINGS * RUN_VARIANTS);
-    tcase_add_loop_test(tests, undefined_results_are_reported_at_the_output, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, events_come_in_order, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, completions_show_when, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, nothing_is_left_in_flight, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, every_edge_carries_groups, 0, EDGES * RUN_VARIANTS);
-    tcase_add_loop_test(tests, operands_are_packed_once_for_each_content, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_is_flat, 0, RUN_VARIANTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* check_chain.c - elementwise chains strip by strip against the same ops one by one: random kernels
  * must give the same bytes, steps, events and states; and what ends a chain.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 /* ---- random kernels -----------------------------------------------------------------------------
@@ -247,7 +248,7 @@ static run *start(const char *text, uint32_t seed, bool is_unfused, bool is_unob
 
 enum { SEEDS = 150 };
 
-START_TEST(strips_give_the_same) {
+TEST_EACH(strips_give_the_same, SEEDS) {
     generator g;
     const char *text = generate(&g, (uint32_t)_i, _i % 7 == 3);
     run *plain = start(text, (uint32_t)_i, true, false);
@@ -269,10 +270,9 @@ START_TEST(strips_give_the_same) {
     run_delete(fused);
     grout_text_free(&g.text);
 }
-END_TEST
 
 /* A run that stops inside chains, goes on, and is set back ends in the same state. */
-START_TEST(runs_stop_inside_a_chain) {
+TEST_EACH(runs_stop_inside_a_chain, 21) {
     generator g;
     const char *text = generate(&g, (uint32_t)_i, _i % 7 == 3);
     run *whole = start(text, (uint32_t)_i, false, false);
@@ -307,10 +307,9 @@ START_TEST(runs_stop_inside_a_chain) {
     run_delete(whole);
     grout_text_free(&g.text);
 }
-END_TEST
 
 /* The step limit names the same op, in a chain too. */
-START_TEST(step_limit_inside_a_chain) {
+TEST(step_limit_inside_a_chain) {
     const char *text = "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) {\n %v = load %x\n"
                        " %a = add %v, 1.0\n %b = mul %a, %a\n %c = sub %b, %v\n store %y, %c }";
     for (uint64_t limit = 1; limit < 6; limit++) {
@@ -327,15 +326,4 @@ START_TEST(step_limit_inside_a_chain) {
         }
         ck_assert_uint_eq(ops[0], ops[1]);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("chain");
-    TCase *tests = tcase_create("chain");
-    tcase_add_loop_test(tests, strips_give_the_same, 0, SEEDS);
-    tcase_add_loop_test(tests, runs_stop_inside_a_chain, 0, 21);
-    tcase_add_test(tests, step_limit_inside_a_chain);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

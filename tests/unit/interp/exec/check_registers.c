@@ -1,6 +1,7 @@
 /* check_registers.c - set_max_registers: threads that wait for registers, and those that never get
  * them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 /* Three threads start with 168 registers a lane each. Two take 232 once the third has given back
@@ -10,7 +11,7 @@
     " if (eq %t, 2) { for %i in 0..30 { store %y[2], %i }\n set_max_registers 40 decrease } " \
     "else { set_max_registers 232 increase }\n store %y[%t], %t }"
 
-START_TEST(an_increase_waits_for_a_decrease) {
+TEST_EACH(an_increase_waits_for_a_decrease, RUN_VARIANTS) {
     run *r = run_new(HAND_OVER, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (uint32_t i = 0; i < 3; i++) {
@@ -19,10 +20,9 @@ START_TEST(an_increase_waits_for_a_decrease) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* Both threads' stores come after the third's thirty. */
-START_TEST(nobody_takes_what_is_not_there) {
+TEST_EACH(nobody_takes_what_is_not_there, RUN_VARIANTS) {
     run *r = run_new(HAND_OVER, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     uint32_t stores = 0;
@@ -35,7 +35,6 @@ START_TEST(nobody_takes_what_is_not_there) {
     ck_assert_uint_eq(stores, 33);
     run_delete(r);
 }
-END_TEST
 
 typedef struct register_facts {
     grout_observer observer;
@@ -51,7 +50,7 @@ static bool keep_facts(void *self, const grout_event *event) {
 }
 
 /* 128 given back: enough for one, not for both. */
-START_TEST(a_deadlock_says_how_many) {
+TEST_EACH(a_deadlock_says_how_many, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%y: out gmem i32[3]) threads(w = 3) {\n %t = axis_index w\n"
                 " if (eq %t, 2) { set_max_registers 40 decrease } else { set_max_registers 240 "
@@ -87,10 +86,9 @@ START_TEST(a_deadlock_says_how_many) {
     ck_assert_uint_eq(exited, 2);
     run_delete(r);
 }
-END_TEST
 
 /* An increase to what is there, a decrease to more: nothing to do, nothing to wait for. */
-START_TEST(no_change_is_no_wait) {
+TEST_EACH(no_change_is_no_wait, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem i32[3]) threads(w = 3) {\n %t = axis_index w\n"
                      " set_max_registers 168 increase\n set_max_registers 200 decrease\n"
                      " set_max_registers 168 increase\n store %y[%t], %t }",
@@ -98,10 +96,9 @@ START_TEST(no_change_is_no_wait) {
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     run_delete(r);
 }
-END_TEST
 
 /* The pool is part of the state. */
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, RUN_VARIANTS) {
     run *whole = run_new(HAND_OVER, _i);
     ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
     uint64_t steps = grout_machine_get_stats(whole->machine).steps;
@@ -122,17 +119,4 @@ START_TEST(runs_go_on_from_every_step) {
         run_delete(r);
     }
     run_delete(whole);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("registers");
-    TCase *tests = tcase_create("registers");
-    tcase_add_loop_test(tests, an_increase_waits_for_a_decrease, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, nobody_takes_what_is_not_there, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, a_deadlock_says_how_many, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, no_change_is_no_wait, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, RUN_VARIANTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

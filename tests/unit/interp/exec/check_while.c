@@ -1,5 +1,6 @@
 /* check_while.c - while loops: values, what lives how long, turns in origins, conditions that
  * nobody wrote, endless loops, pauses. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 static const struct value_case {
@@ -61,7 +62,7 @@ static const struct value_case {
      {16, 2}},
 };
 
-START_TEST(values) {
+TEST_EACH(values, COUNT_OF(value_cases) * RUN_VARIANTS) {
     const struct value_case *c = &value_cases[_i / RUN_VARIANTS];
     run *r = run_new(c->text, _i % RUN_VARIANTS);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -73,10 +74,9 @@ START_TEST(values) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* Every access of a turn says which turn it was. */
-START_TEST(turns_are_counted_in_origins) {
+TEST(turns_are_counted_in_origins) {
     run *r =
         run_new("kernel @k(%y: out gmem i32[64]) { for %j in 5..7 { %r = while carry(%c = 0) { "
                 "cond (lt %c, 12) } do { store %y[%c], %j\n yield (add %c, 4) } }\n store "
@@ -95,10 +95,9 @@ START_TEST(turns_are_counted_in_origins) {
     ck_assert_uint_eq(stores, 6);
     run_delete(r);
 }
-END_TEST
 
 /* One report, at cond, and the loop is left, whatever the unwritten value is. */
-START_TEST(unwritten_conditions_end_the_loop) {
+TEST(unwritten_conditions_end_the_loop) {
     static const char *const conditions[] = {"gt %v, 0", "lt %v, 0", "ne %v, 0", "eq %v, 0"};
     for (uint32_t i = 0; i < 4; i++) {
         char text[512];
@@ -118,10 +117,9 @@ START_TEST(unwritten_conditions_end_the_loop) {
         }
     }
 }
-END_TEST
 
 /* A carry that is undefined stays so from turn to turn, and where it is written it is defined. */
-START_TEST(undefined_carries) {
+TEST(undefined_carries) {
     run *r = run_new(
         "kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (broadcast 0.0 : "
         "f32[4])\n %n, %v = while carry(%i = 0, %v = (load %s)) { cond (lt %i, 3) } do { yield "
@@ -133,10 +131,9 @@ START_TEST(undefined_carries) {
     ck_assert(run_get(r, 0, 3) == 1);
     run_delete(r);
 }
-END_TEST
 
 /* Their turns differ: no turn but the last, far away, ends as the one before. */
-START_TEST(endless_loops_meet_the_step_limit) {
+TEST(endless_loops_meet_the_step_limit) {
     static const char *const texts[] = {
         "kernel @k(%y: out gmem i32[1]) { %r = while carry(%c = 0) { cond (ge %c, 0) } do { yield "
         "(add %c, 1) } }",
@@ -155,10 +152,9 @@ START_TEST(endless_loops_meet_the_step_limit) {
         run_delete(r);
     }
 }
-END_TEST
 
 /* Also with nothing in it. */
-START_TEST(loops_whose_turns_are_alike_are_deadlocks) {
+TEST(loops_whose_turns_are_alike_are_deadlocks) {
     static const char *const texts[] = {
         "kernel @k(%y: out gmem i32[1]) { while { cond true } do { } }",
         "kernel @k(%y: out gmem i32[1]) { %r = while carry(%c = 0) { cond (ge %c, 0) } do { yield "
@@ -172,9 +168,8 @@ START_TEST(loops_whose_turns_are_alike_are_deadlocks) {
         run_delete(r);
     }
 }
-END_TEST
 
-START_TEST(pauses_do_not_change_the_run) {
+TEST_EACH(pauses_do_not_change_the_run, 2) {
     const char *text = value_cases[5 + _i].text;
     run *whole = run_new(text, 0);
     ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
@@ -194,20 +189,4 @@ START_TEST(pauses_do_not_change_the_run) {
         run_delete(r);
     }
     run_delete(whole);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("while");
-    TCase *tests = tcase_create("while");
-    tcase_add_loop_test(tests, values, 0,
-                        (int)(sizeof value_cases / sizeof value_cases[0]) * RUN_VARIANTS);
-    tcase_add_test(tests, turns_are_counted_in_origins);
-    tcase_add_test(tests, unwritten_conditions_end_the_loop);
-    tcase_add_test(tests, undefined_carries);
-    tcase_add_test(tests, endless_loops_meet_the_step_limit);
-    tcase_add_test(tests, loops_whose_turns_are_alike_are_deadlocks);
-    tcase_add_loop_test(tests, pauses_do_not_change_the_run, 0, 2);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,10 +1,9 @@
 /* check_convert.c - casts: every value and every rounding boundary of the 8- and 16-bit types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/convert.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct small {
@@ -66,12 +65,11 @@ static void check_code(const struct small *s, uint32_t code) {
     EXPECT((signbit(got) != 0) == (signbit(expected) != 0), "code %x", code);
 }
 
-START_TEST(decodes_every_code) {
+TEST_EACH(decodes_every_code, SMALLS) {
     for (uint32_t code = 0; code < 1u << smalls[_i].bits; code++) {
         check_code(&smalls[_i], code);
     }
 }
-END_TEST
 
 static void expect_code(const struct small *s, double value, uint32_t expected) {
     uint16_t wide = 0, direct = 0;
@@ -88,7 +86,7 @@ static void expect_code(const struct small *s, double value, uint32_t expected) 
 
 /* Between neighbours a < b: a itself, just below the middle, the middle (to the even one), just
  * above. */
-START_TEST(rounds_at_every_boundary) {
+TEST_EACH(rounds_at_every_boundary, SMALLS) {
     const struct small *s = &smalls[_i];
     uint32_t sign = 1u << (s->bits - 1);
     for (uint32_t code = 0; code + 1 < sign; code++) {
@@ -110,9 +108,8 @@ START_TEST(rounds_at_every_boundary) {
         }
     }
 }
-END_TEST
 
-START_TEST(overflow_and_nan) {
+TEST_EACH(overflow_and_nan, SMALLS) {
     const struct small *s = &smalls[_i];
     uint32_t largest = 0;
     for (uint32_t code = 0; code < 1u << (s->bits - 1); code++) {
@@ -136,7 +133,6 @@ START_TEST(overflow_and_nan) {
     grout_convert(GROUT_DTYPE_F32, &nan, s->dtype, &bits, 1);
     ck_assert(isnan(grout_element_to_double(s->dtype, &bits)));
 }
-END_TEST
 
 /* ---- f8e8m0 ------------------------------------------------------------------------------------
  */
@@ -153,7 +149,7 @@ static uint8_t get_scale(double value) {
 }
 
 /* Each code is a power of two; what lies above one takes the next. */
-START_TEST(scales_round_up) {
+TEST(scales_round_up) {
     for (uint32_t code = 0; code < 255; code++) {
         const uint8_t byte = (uint8_t)code;
         const double value = ldexp(1.0, (int)code - 127);
@@ -174,11 +170,10 @@ START_TEST(scales_round_up) {
     ck_assert_uint_eq(get_scale((double)INFINITY), 254);
     ck_assert_uint_eq(get_scale(1e-300), 0);
 }
-END_TEST
 
 /* Integers go up from their exact value: rounded to f32 or f64 first, these would be powers of two.
  */
-START_TEST(integers_become_scales) {
+TEST(integers_become_scales) {
     static const struct {
         int64_t value;
         uint8_t code;
@@ -198,13 +193,12 @@ START_TEST(integers_become_scales) {
                       cases[i].code);
     }
 }
-END_TEST
 
 /* ---- packed ------------------------------------------------------------------------------------
  */
 
 /* Every byte of two elements, in their order; in place, as loads do it, and one by one. */
-START_TEST(packs_every_byte) {
+TEST_EACH(packs_every_byte, 3) {
     static const grout_dtype dtypes[] = {GROUT_DTYPE_I4, GROUT_DTYPE_U4, GROUT_DTYPE_F4E2M1};
     uint8_t memory[256], elements[512], again[256], one[256];
     for (uint32_t i = 0; i < 256; i++) {
@@ -223,11 +217,10 @@ START_TEST(packs_every_byte) {
     ck_assert_mem_eq(again, memory, sizeof memory);
     ck_assert_mem_eq(one, memory, sizeof memory);
 }
-END_TEST
 
 /* A 'packed' array of the host: element i has bits 6 i to 6 i + 5, whatever lay there. One of 4
  * bits is as any other. */
-START_TEST(packs_bit_after_bit) {
+TEST(packs_bit_after_bit) {
     grout_type type = {.kind = GROUT_TYPE_REF,
                        .dtype = GROUT_DTYPE_F6E3M2,
                        .space = GROUT_SPACE_GMEM,
@@ -260,10 +253,9 @@ START_TEST(packs_bit_after_bit) {
     }
     ck_assert_mem_eq(memory, plain, sizeof plain);
 }
-END_TEST
 
 /* What an element means, whatever the bits that a byte of registers has above it. */
-START_TEST(integers_of_four_bits) {
+TEST(integers_of_four_bits) {
     for (uint32_t code = 0; code < 256; code++) {
         const uint8_t byte = (uint8_t)code;
         const int low = (int)(code & 15u);
@@ -272,7 +264,6 @@ START_TEST(integers_of_four_bits) {
                   (double)(low < 8 ? low : low - 16));
     }
 }
-END_TEST
 
 /* ---- integers ----------------------------------------------------------------------------------
  */
@@ -338,7 +329,7 @@ static const struct int_case {
     {GROUT_DTYPE_F64, GROUT_DTYPE_F16, 1.0 + 0x1p-11 + 0x1p-40, 1.0 + 0x1p-10},
 };
 
-START_TEST(integer_casts) {
+TEST_EACH(integer_casts, COUNT_OF(int_cases)) {
     const struct int_case *c = &int_cases[_i];
     uint64_t from = 0, to = 0;
     if (c->from == GROUT_DTYPE_I32) {
@@ -351,10 +342,9 @@ START_TEST(integer_casts) {
     double got = grout_element_to_double(c->to, &to);
     ck_assert_msg(got == c->expected, "case %d: %a, not %a", _i, got, c->expected);
 }
-END_TEST
 
 /* Rounded once: an int64 just above the middle of two neighbours, by less than a double shows. */
-START_TEST(wide_integers_round_once) {
+TEST(wide_integers_round_once) {
     int64_t above = (INT64_C(1) << 62) + (INT64_C(1) << 54) + 1, below = above - 2;
     uint64_t top = (UINT64_C(1) << 63) + (UINT64_C(1) << 55) + 1;
     uint16_t bits;
@@ -369,10 +359,9 @@ START_TEST(wide_integers_round_once) {
     grout_convert(GROUT_DTYPE_I64, &odd, GROUT_DTYPE_F32, &single, 1);
     ck_assert(single == 0x1p54f + 0x1p31f);
 }
-END_TEST
 
 /* All pairs of types agree with going through a double, element by element, on small values. */
-START_TEST(all_pairs) {
+TEST_EACH(all_pairs, GROUT_DTYPE_COUNT *GROUT_DTYPE_COUNT) {
     grout_dtype from = (grout_dtype)(_i / GROUT_DTYPE_COUNT),
                 to = (grout_dtype)(_i % GROUT_DTYPE_COUNT);
     if (from == GROUT_DTYPE_NONE || to == GROUT_DTYPE_NONE) {
@@ -396,9 +385,8 @@ START_TEST(all_pairs) {
         ck_assert(memcmp((uint8_t *)result + (size_t)i * to_bytes, &expected, to_bytes) == 0);
     }
 }
-END_TEST
 
-START_TEST(poison_is_the_tables) {
+TEST_EACH(poison_is_the_tables, GROUT_DTYPE_COUNT - 1) {
     grout_dtype dtype = (grout_dtype)(_i + 1);
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint8_t bytes[8 * 9];
@@ -408,28 +396,4 @@ START_TEST(poison_is_the_tables) {
         ck_assert_uint_eq(bytes[i], (uint64_t)(uint8_t)(info->poison >> (8 * (i % info->bytes))) *
                                         (info->packed == 2 ? 0x11u : 1u));
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("convert");
-    TCase *tests = tcase_create("convert");
-    tcase_add_test(tests, scales_round_up);
-    tcase_add_test(tests, integers_become_scales);
-    tcase_add_loop_test(tests, decodes_every_code, 0, SMALLS);
-    tcase_add_loop_test(tests, rounds_at_every_boundary, 0, SMALLS);
-    tcase_add_loop_test(tests, overflow_and_nan, 0, SMALLS);
-    tcase_add_loop_test(tests, integer_casts, 0, (int)(sizeof int_cases / sizeof int_cases[0]));
-    tcase_add_loop_test(tests, packs_every_byte, 0, 3);
-    tcase_add_test(tests, packs_bit_after_bit);
-    tcase_add_test(tests, integers_of_four_bits);
-    tcase_add_test(tests, wide_integers_round_once);
-    tcase_add_loop_test(tests, all_pairs, 0, GROUT_DTYPE_COUNT * GROUT_DTYPE_COUNT);
-    tcase_add_loop_test(tests, poison_is_the_tables, 0, GROUT_DTYPE_COUNT - 1);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

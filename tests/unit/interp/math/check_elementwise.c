@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/loops.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <float.h>
@@ -365,7 +366,7 @@ static void check_loop(grout_opcode opcode, grout_dtype dtype, grout_loop *loop)
 }
 
 /* In each instruction set that this processor has. */
-START_TEST(every_op_and_type) {
+TEST_EACH(every_op_and_type, GROUT_OP_COUNT) {
     grout_opcode opcode = (grout_opcode)_i;
     const grout_op_info *info = grout_op_get_info(opcode);
     if (opcode == GROUT_OP_NONE || info->expression == NULL || info->ulp > 0 ||
@@ -389,7 +390,6 @@ START_TEST(every_op_and_type) {
     ck_assert_uint_gt(found, 0);
     ck_assert_uint_eq(found, taken);
 }
-END_TEST
 
 /* ---- f16 and bf16 -------------------------------------------------------------------------------
  */
@@ -443,7 +443,7 @@ static void check_narrow(grout_opcode opcode, grout_dtype dtype) {
     run_delete(r);
 }
 
-START_TEST(narrow_types_round_once) {
+TEST_EACH(narrow_types_round_once, GROUT_OP_COUNT) {
     grout_opcode opcode = (grout_opcode)_i;
     const grout_op_info *info = grout_op_get_info(opcode);
     bool is_float = grout_type_rule_takes((grout_type_rule)info->types, GROUT_DTYPE_F16);
@@ -455,7 +455,6 @@ START_TEST(narrow_types_round_once) {
         check_narrow(opcode, GROUT_DTYPE_BF16);
     }
 }
-END_TEST
 
 /* ---- through kernels ----------------------------------------------------------------------------
  */
@@ -520,7 +519,7 @@ static const struct value_case {
      {1.5}},
 };
 
-START_TEST(values) {
+TEST_EACH(values, COUNT_OF(value_cases)) {
     const struct value_case *c = &value_cases[_i];
     run *r = run_new(c->text, 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -531,10 +530,9 @@ START_TEST(values) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* A scalar beside an array longer than a strip. */
-START_TEST(scalars_repeat_across_strips) {
+TEST(scalars_repeat_across_strips) {
     run *r = run_new("kernel @k(%x: in gmem f32[5000], %y: out gmem f32[5000])\n"
                      "{ store %y, (add 10.0, (load %x)) }",
                      0);
@@ -544,7 +542,6 @@ START_TEST(scalars_repeat_across_strips) {
     }
     run_delete(r);
 }
-END_TEST
 
 static const struct fault_case {
     const char *text;
@@ -634,7 +631,7 @@ static const struct fault_case {
      GROUT_DIAG_OUTPUT_NOT_WRITTEN, 1},
 };
 
-START_TEST(faults) {
+TEST_EACH(faults, COUNT_OF(fault_cases)) {
     const struct fault_case *c = &fault_cases[_i];
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(c->text, variant);
@@ -644,9 +641,8 @@ START_TEST(faults) {
         run_delete(r);
     }
 }
-END_TEST
 
-START_TEST(other_bytes_than_0_and_1_are_true) {
+TEST(other_bytes_than_0_and_1_are_true) {
     run *r = run_new(
         "kernel @k(%x: in gmem bool[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }",
         0);
@@ -657,18 +653,4 @@ START_TEST(other_bytes_than_0_and_1_are_true) {
     ck_assert(run_get(r, 1, 0) == 0 && run_get(r, 1, 1) == 1 && run_get(r, 1, 2) == 1 &&
               run_get(r, 1, 3) == 1);
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("elementwise");
-    TCase *tests = tcase_create("elementwise");
-    tcase_add_loop_test(tests, every_op_and_type, 0, GROUT_OP_COUNT);
-    tcase_add_loop_test(tests, narrow_types_round_once, 0, GROUT_OP_COUNT);
-    tcase_add_loop_test(tests, values, 0, (int)(sizeof value_cases / sizeof value_cases[0]));
-    tcase_add_test(tests, scalars_repeat_across_strips);
-    tcase_add_loop_test(tests, faults, 0, (int)(sizeof fault_cases / sizeof fault_cases[0]));
-    tcase_add_test(tests, other_bytes_than_0_and_1_are_true);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/gemm.h"
 #include "interp/math/pack.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 #include "tests/unit/support/run_kernel.h"
 
@@ -155,7 +156,7 @@ static void compare_apart(const grout_gemm *shape) {
     }
 }
 
-START_TEST(columns_may_lie_apart) {
+TEST_EACH(columns_may_lie_apart, CONTENT_COUNT) {
     fill((content)(_i % CONTENT_COUNT), false);
     compare_apart(&(grout_gemm){.m = 64, .n = 64, .k = 32});
     compare_apart(&(grout_gemm){.m = 128, .n = 64, .k = 16, .has_k_rows = true});
@@ -166,10 +167,9 @@ START_TEST(columns_may_lie_apart) {
     compare_apart(
         &(grout_gemm){.m = 32, .n = 8, .k = 64, .is_integer = true, .is_saturating = true});
 }
-END_TEST
 
 /* The one NaN of the tensor core; other values stay, and NaNs that no sum is. */
-START_TEST(nans_become_one) {
+TEST(nans_become_one) {
     static const uint32_t others[] = {0x7f800000u, 0xff800000u, 0x80000000u, 0x7f800001u,
                                       0x7f7fffffu};
     static const uint32_t nans[] = {0x7fc00000u, 0xffc00001u, 0x7fc01234u, 0xffffffffu};
@@ -184,11 +184,10 @@ START_TEST(nans_become_one) {
         }
     }
 }
-END_TEST
 
 /* Every N there is, and M of an instruction; M of several with every third N, of each content
  * others. */
-START_TEST(all_loops_give_the_same_bits) {
+TEST_EACH(all_loops_give_the_same_bits, CONTENT_COUNT) {
     static const uint32_t depths[] = {8, 16, 24, 32, 40, 48, 64, 96, 128, 256};
     fill((content)(_i % CONTENT_COUNT), false);
     for (uint32_t m = 64; m <= M_MAX; m += 64) {
@@ -204,9 +203,8 @@ START_TEST(all_loops_give_the_same_bits) {
         compare(m, 24, depths[(m / 16 + (uint32_t)_i) % 10], 0);
     }
 }
-END_TEST
 
-START_TEST(f16_accumulators_round_at_each_step) {
+TEST_EACH(f16_accumulators_round_at_each_step, CONTENT_COUNT) {
     fill((content)(_i % CONTENT_COUNT), true);
     for (uint32_t n = 8; n <= N_MAX; n += 24) {
         compare(64, n, 16, 16);
@@ -217,7 +215,6 @@ START_TEST(f16_accumulators_round_at_each_step) {
     compare(16, 40, 48, 16);
     compare(32, 8, 64, 32);
 }
-END_TEST
 
 /* ---- integers ---- */
 
@@ -264,7 +261,7 @@ static void compare_integers(uint32_t m, uint32_t n, uint32_t k) {
     }
 }
 
-START_TEST(integers_wrap) {
+TEST(integers_wrap) {
     for (uint32_t i = 0; i < M_MAX * K_MAX; i++) {
         a[i] = draw_word();
         b[i] = draw_word();
@@ -280,10 +277,9 @@ START_TEST(integers_wrap) {
     compare_integers(32, 8, 64);
     compare_integers(48, 64, 32);
 }
-END_TEST
 
 /* As a cast to f16 does. */
-START_TEST(rounding_is_that_of_f16) {
+TEST(rounding_is_that_of_f16) {
     for (uint32_t i = 0; i < 400000; i++) {
         uint32_t exponent = i % 3 == 0 ? draw() % 256 : 95 + draw() % 60;
         float value = get_float((draw() & 0x807fffffu) | exponent << 23);
@@ -301,18 +297,4 @@ START_TEST(rounding_is_that_of_f16) {
     for (uint32_t half = 0; half < 65536; half++) {
         ASSERT_OFTEN(grout_pack__narrow_f16(grout_pack__widen_f16((uint16_t)half)) == half);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("gemm");
-    TCase *tests = tcase_create("gemm");
-    tcase_add_loop_test(tests, all_loops_give_the_same_bits, 0, CONTENT_COUNT);
-    tcase_add_loop_test(tests, f16_accumulators_round_at_each_step, 0, CONTENT_COUNT);
-    tcase_add_loop_test(tests, columns_may_lie_apart, 0, CONTENT_COUNT);
-    tcase_add_test(tests, nans_become_one);
-    tcase_add_test(tests, integers_wrap);
-    tcase_add_test(tests, rounding_is_that_of_f16);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/loops.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <float.h>
@@ -114,7 +115,7 @@ static float get_other(grout_opcode opcode, float a, uint32_t i) {
     return opcode == GROUT_OP_ATAN2 ? a * near : i % 3 == 0 ? near : 10 / logf(fabsf(a));
 }
 
-START_TEST(every_function_keeps_its_bound) {
+TEST_EACH(every_function_keeps_its_bound, MATH_CASES) {
     const struct math_case *c = &math_cases[_i];
     static float a[BATCH], b[BATCH], result[BATCH];
     const uint32_t step = is_binary(c->opcode) ? 30677 : 3067; /* primes: all low bits come up */
@@ -135,10 +136,9 @@ START_TEST(every_function_keeps_its_bound) {
     }
     ck_assert(c->ulp <= (double)grout_op_get_info(c->opcode)->ulp);
 }
-END_TEST
 
 /* Neighbours of the values at which something changes: limits of range, signs, small and large. */
-START_TEST(edges) {
+TEST_EACH(edges, MATH_CASES) {
     static const float centres[] = {
         0.0f,      0x1p-149f, 0x1p-126f,       1.0f,       0.5f,       88.72284f,
         87.33655f, 103.9721f, 128.0f,          126.0f,     149.0f,     0x1p-24f,
@@ -171,10 +171,9 @@ START_TEST(edges) {
                       grout_op_get_info(c->opcode)->text, (double)a[i]);
     }
 }
-END_TEST
 
 /* Lengths that leave a part of a vector, at unaligned addresses. Nothing after them is written. */
-START_TEST(any_length) {
+TEST_EACH(any_length, MATH_CASES) {
     const struct math_case *c = &math_cases[_i];
     enum { MAX = 70 };
     float a[MAX + 1], whole[MAX + 1], part[MAX + 2];
@@ -196,10 +195,9 @@ START_TEST(any_length) {
         }
     }
 }
-END_TEST
 
 /* On f16 and bf16: the f32 function, rounded once more. */
-START_TEST(narrow_types_round_once) {
+TEST_EACH(narrow_types_round_once, 2 * MATH_CASES) {
     static const char *const types[] = {"f16", "bf16"};
     static const grout_dtype dtypes[] = {GROUT_DTYPE_F16, GROUT_DTYPE_BF16};
     const struct math_case *c = &math_cases[_i / 2];
@@ -227,7 +225,6 @@ START_TEST(narrow_types_round_once) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* ---- f64 ----------------------------------------------------------------------------------------
  */
@@ -284,7 +281,7 @@ static double get_error_f64(double got, long double exact) {
 }
 
 /* Where long double has more digits than double: else there is nothing to measure with. */
-START_TEST(functions_of_f64_keep_their_bound) {
+TEST_EACH(functions_of_f64_keep_their_bound, MATH_CASES) {
     const struct math_case *c = &math_cases[_i];
     enum { COUNT = 4000 };
     static double a[COUNT], b[COUNT], result[COUNT];
@@ -308,10 +305,9 @@ START_TEST(functions_of_f64_keep_their_bound) {
         }
     }
 }
-END_TEST
 
 /* The last results before infinity: numbers, within the same bound. */
-START_TEST(functions_of_f64_overflow_no_earlier) {
+TEST(functions_of_f64_overflow_no_earlier) {
     static const struct {
         grout_opcode opcode;
         double last; /* operand with a finite result, of pow the exponent of e */
@@ -342,9 +338,8 @@ START_TEST(functions_of_f64_overflow_no_earlier) {
         }
     }
 }
-END_TEST
 
-START_TEST(every_function_has_a_case) {
+TEST_FROM(every_function_has_a_case, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     bool has_case = false;
     for (int k = 0; k < MATH_CASES; k++) {
@@ -354,19 +349,4 @@ START_TEST(every_function_has_a_case) {
                   has_case ? "op '%s' of math_cases is not a function"
                            : "op '%s' is not in math_cases",
                   info->text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("math");
-    TCase *tests = tcase_create("math");
-    tcase_add_loop_test(tests, every_function_has_a_case, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tests, every_function_keeps_its_bound, 0, MATH_CASES);
-    tcase_add_loop_test(tests, edges, 0, MATH_CASES);
-    tcase_add_loop_test(tests, any_length, 0, MATH_CASES);
-    tcase_add_loop_test(tests, narrow_types_round_once, 0, 2 * MATH_CASES);
-    tcase_add_test(tests, functions_of_f64_overflow_no_earlier);
-    tcase_add_loop_test(tests, functions_of_f64_keep_their_bound, 0, MATH_CASES);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* check_pack.c - packing: widening, turning, swizzled chunks; the wide loops against the plain
  * ones. SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/pack.h"
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static double define(grout_dtype dtype, const uint8_t *element) {
     return grout_element_to_double(dtype, &word);
 }
 
-START_TEST(elements_come_to_their_places) {
+TEST_EACH(elements_come_to_their_places, COUNT_OF(tiles)) {
     uint32_t size = grout_dtype_get_info(tiles[_i].dtype)->bytes, count = 16 / size;
     uint32_t rows = tiles[_i].rows, chunks = tiles[_i].chunks, cols = chunks * count;
     grout_pack pack = {.dtype = (uint8_t)tiles[_i].dtype,
@@ -88,9 +89,8 @@ START_TEST(elements_come_to_their_places) {
         }
     }
 }
-END_TEST
 
-START_TEST(integers_come_in_words_of_two) {
+TEST_EACH(integers_come_in_words_of_two, COUNT_OF(integers)) {
     const uint32_t rows = integers[_i].rows, chunks = integers[_i].chunks, words = chunks * 8;
     for (int is_wide = 0; is_wide < 2; is_wide++) {
         grout_pack pack = {.dtype = (uint8_t)integers[_i].dtype,
@@ -111,9 +111,8 @@ START_TEST(integers_come_in_words_of_two) {
         }
     }
 }
-END_TEST
 
-START_TEST(transposition_turns) {
+TEST_EACH(transposition_turns, 4) {
     static const uint32_t sizes[][2] = {{8, 8}, {64, 8}, {8, 256}, {256, 64}};
     uint32_t rows = sizes[_i][0], cols = sizes[_i][1];
     for (uint32_t i = 0; i < rows * cols; i++) {
@@ -123,17 +122,4 @@ START_TEST(transposition_turns) {
     for (uint32_t i = 0; i < rows * cols; i++) {
         ck_assert(wide[i % cols * rows + i / cols] == (float)i);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("pack");
-    TCase *tests = tcase_create("pack");
-    tcase_add_loop_test(tests, elements_come_to_their_places, 0,
-                        (int)(sizeof tiles / sizeof tiles[0]));
-    tcase_add_loop_test(tests, integers_come_in_words_of_two, 0,
-                        (int)(sizeof integers / sizeof integers[0]));
-    tcase_add_loop_test(tests, transposition_turns, 0, 4);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "interp/math/convert.h"
 #include "interp/math/loops.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <inttypes.h>
@@ -63,7 +64,7 @@ static void fill(float *x, int64_t count, uint32_t seed) {
     }
 }
 
-START_TEST(sums_keep_their_order) {
+TEST_EACH(sums_keep_their_order, SHAPES) {
     const struct shape *s = &shapes[_i];
     static float x[ELEMENTS], result[300];
     fill(x, s->rows * s->columns, (uint32_t)_i + 1);
@@ -82,10 +83,9 @@ START_TEST(sums_keep_their_order) {
         }
     }
 }
-END_TEST
 
 /* f16 and bf16 are summed in f32 and rounded once. */
-START_TEST(narrow_sums_round_once) {
+TEST_EACH(narrow_sums_round_once, 2 * SHAPES) {
     static const grout_dtype dtypes[] = {GROUT_DTYPE_F16, GROUT_DTYPE_BF16};
     const struct shape *s = &shapes[_i / 2];
     grout_dtype dtype = dtypes[_i % 2];
@@ -105,10 +105,9 @@ START_TEST(narrow_sums_round_once) {
         ck_assert_uint_eq(result[j], expected);
     }
 }
-END_TEST
 
 /* The bound of the order: 20 additions and one more for each doubling beyond 256. */
-START_TEST(sums_are_accurate) {
+TEST(sums_are_accurate) {
     enum { COUNT = 1 << 20 };
     float *x = malloc(COUNT * sizeof *x), result;
     double exact = 0, size = 0;
@@ -125,7 +124,6 @@ START_TEST(sums_are_accurate) {
     ck_assert(fabs((double)result - exact) <= 2 * 0x1p-24 * size); /* what it is in fact */
     free(x);
 }
-END_TEST
 
 /* ---- all ops and types --------------------------------------------------------------------------
  */
@@ -243,7 +241,7 @@ static void check_op(grout_opcode opcode, grout_dtype dtype) {
     }
 }
 
-START_TEST(every_op_and_type) {
+TEST_FROM(every_op_and_type, 1, GROUT_DTYPE_COUNT) {
     const grout_dtype dtype = (grout_dtype)_i;
     for (grout_opcode opcode = 1; opcode < GROUT_OP_COUNT; opcode++) {
         const grout_op_info *info = grout_op_get_info(opcode);
@@ -254,10 +252,9 @@ START_TEST(every_op_and_type) {
         }
     }
 }
-END_TEST
 
 /* A product in the order of sums: powers of two, so that every order gives the same bits. */
-START_TEST(products_of_floats) {
+TEST_EACH(products_of_floats, 3) {
     static const grout_dtype dtypes[] = {GROUT_DTYPE_F32, GROUT_DTYPE_F64, GROUT_DTYPE_BF16};
     enum { COUNT = 1000 };
     static uint64_t x[COUNT];
@@ -275,9 +272,8 @@ START_TEST(products_of_floats) {
     /* 8 instead of a 2 of 250 pairs 2 * 0.5; an even number of -1. */
     ck_assert(grout_element_to_double(dtype, &result) == 4);
 }
-END_TEST
 
-START_TEST(nan_wins) {
+TEST(nan_wins) {
     for (uint32_t at = 0; at < 300; at += 7) {
         float x[300], result;
         for (uint32_t i = 0; i < 300; i++) {
@@ -292,7 +288,6 @@ START_TEST(nan_wins) {
         }
     }
 }
-END_TEST
 
 /* ---- through kernels ----------------------------------------------------------------------------
  */
@@ -342,7 +337,7 @@ static const struct value_case {
      {4294967293.0}},
 };
 
-START_TEST(values) {
+TEST_EACH(values, COUNT_OF(value_cases)) {
     const struct value_case *c = &value_cases[_i];
     run *r = run_new(c->text, 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -354,7 +349,6 @@ START_TEST(values) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
 /* One element of four rows is not written: its row's result is undefined, no other. */
 #define HOLE                                                                              \
@@ -376,7 +370,7 @@ static const struct fault_case {
      1},
 };
 
-START_TEST(faults) {
+TEST_EACH(faults, COUNT_OF(fault_cases)) {
     const struct fault_case *c = &fault_cases[_i];
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(c->text, variant);
@@ -385,20 +379,4 @@ START_TEST(faults) {
                       _i, r->faults[GROUT_DIAG_UNINITIALISED_READ], c->count);
         run_delete(r);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("reduce");
-    TCase *tests = tcase_create("reduce");
-    tcase_add_loop_test(tests, sums_keep_their_order, 0, SHAPES);
-    tcase_add_loop_test(tests, narrow_sums_round_once, 0, 2 * SHAPES);
-    tcase_add_test(tests, sums_are_accurate);
-    tcase_add_loop_test(tests, every_op_and_type, 1, GROUT_DTYPE_COUNT);
-    tcase_add_loop_test(tests, products_of_floats, 0, 3);
-    tcase_add_test(tests, nan_wins);
-    tcase_add_loop_test(tests, values, 0, (int)(sizeof value_cases / sizeof value_cases[0]));
-    tcase_add_loop_test(tests, faults, 0, (int)(sizeof fault_cases / sizeof fault_cases[0]));
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

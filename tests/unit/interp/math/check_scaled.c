@@ -4,14 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "interp/math/scaled.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 
 #include "grout-internal/verify.h"
 #include "grout/num.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { M = 64, N = 8, K = 128, BLOCK_MIN = 16, BLOCKS = K / BLOCK_MIN, F32_LEAST = -126 };
@@ -212,7 +211,7 @@ static float get_expected(const pair *it, uint32_t m, uint32_t n) {
     return c;
 }
 
-START_TEST(exact_is_as_the_model_says) {
+TEST_EACH(exact_is_as_the_model_says, PAIR_COUNT) {
     const pair *it = &PAIRS[_i];
     for (uint32_t round = 0; round < 4; round++) {
         const bool has_k_rows = round % 2 != 0;
@@ -226,7 +225,6 @@ START_TEST(exact_is_as_the_model_says) {
         }
     }
 }
-END_TEST
 
 /* ---- fast ------------------------------------------------------------------------------------ */
 
@@ -235,7 +233,7 @@ static double get_scale_value(const pair *it, uint8_t byte) {
     return ldexp((double)scale.m, scale.exponent - 3);
 }
 
-START_TEST(fast_is_near_float64) {
+TEST_EACH(fast_is_near_float64, PAIR_COUNT) {
     const pair *it = &PAIRS[_i];
     const uint32_t blocks = K / it->block;
     const grout_gemm gemm = make_gemm(it, false, false);
@@ -255,7 +253,6 @@ START_TEST(fast_is_near_float64) {
         ASSERT_OFTEN(fabs((double)got[i] - sum) <= size * 0x1p-18);
     }
 }
-END_TEST
 
 /* ---- of a sparse a ----------------------------------------------------------------------------
  */
@@ -285,7 +282,7 @@ static void gather_rows(const grout_gemm *gemm, const grout_sparse_tiles *sparse
 }
 
 /* A row of it is that of a dense a by the rows of b which the codes name, bit for bit. */
-START_TEST(a_sparse_row_is_a_dense_one) {
+TEST_EACH(a_sparse_row_is_a_dense_one, 2 * PAIR_COUNT) {
     const pair *it = &PAIRS[_i / 2];
     const bool is_exact = _i % 2 != 0;
     grout_gemm gemm = make_gemm(it, false, is_exact);
@@ -314,10 +311,9 @@ START_TEST(a_sparse_row_is_a_dense_one) {
         }
     }
 }
-END_TEST
 
 /* A scale that is none makes its row or column NaN, and nothing else. */
-START_TEST(a_scale_of_nan_spoils_its_row) {
+TEST_EACH(a_scale_of_nan_spoils_its_row, 2 * PAIR_COUNT) {
     const pair *it = &PAIRS[_i / 2];
     const grout_gemm gemm = make_gemm(it, false, _i % 2 != 0);
     const grout_scaled_tiles tiles = {a, b, a_scales, b_scales, NULL};
@@ -327,20 +323,4 @@ START_TEST(a_scale_of_nan_spoils_its_row) {
     for (uint32_t i = 0; i < N * M; i++) {
         ASSERT_OFTEN(isnan(got[i]) == (i % M == 3));
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("scaled");
-    TCase *tcase = tcase_create("all");
-    tcase_add_loop_test(tcase, exact_is_as_the_model_says, 0, PAIR_COUNT);
-    tcase_add_loop_test(tcase, fast_is_near_float64, 0, PAIR_COUNT);
-    tcase_add_loop_test(tcase, a_sparse_row_is_a_dense_one, 0, 2 * PAIR_COUNT);
-    tcase_add_loop_test(tcase, a_scale_of_nan_spoils_its_row, 0, 2 * PAIR_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

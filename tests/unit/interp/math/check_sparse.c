@@ -4,6 +4,7 @@
 #include "interp/math/sparse.h"
 
 #include "grout-internal/verify.h"
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 enum { M = 64, N = 8, KEPT = 64, DEPTH = 2 * KEPT, GROUPS = 4 };
@@ -67,7 +68,7 @@ static void turn(const float *from, uint32_t rows, uint32_t cols, float *to) {
 }
 
 /* Small integers, so that every sum is exact: by fast and by exact numerics, in every order. */
-START_TEST(floats_are_those_of_the_whole_matrix) {
+TEST_EACH(floats_are_those_of_the_whole_matrix, 16) {
     static matrices its;
     static float a[KEPT * M], b[N * DEPTH];
     const uint32_t group = (_i & 1) != 0 ? 2 : 4;
@@ -89,10 +90,9 @@ START_TEST(floats_are_those_of_the_whole_matrix) {
     ck_assert_mem_eq(its.c, its.wanted, sizeof its.c);
     grout_gemm__deinit(&gemm);
 }
-END_TEST
 
 /* i16, two in a word; with saturation the sums stop after every 32 that a keeps. */
-START_TEST(integers_wrap_or_stop) {
+TEST_EACH(integers_wrap_or_stop, 2) {
     static matrices its;
     static int16_t a[M][KEPT], b[N][DEPTH];
     fill(&its, 4);
@@ -125,10 +125,9 @@ START_TEST(integers_wrap_or_stop) {
         ck_assert_int_eq(c[i / M][i % M], (int32_t)(uint32_t)(uint64_t)sum);
     }
 }
-END_TEST
 
 /* 12 of the 16 codes name two different places of 4, and two say which of 2. */
-START_TEST(codes_that_say_something) {
+TEST(codes_that_say_something) {
     for (uint32_t code = 0; code < 16; code++) {
         uint16_t words[2 * 3] = {0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e, 0x4e4e};
         words[4] = (uint16_t)(0x4e0e | code << 4);
@@ -140,15 +139,4 @@ START_TEST(codes_that_say_something) {
             ck_assert_uint_eq(problem.code, is_code ? 0 : code);
         }
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("sparse");
-    TCase *tests = tcase_create("sparse");
-    tcase_add_loop_test(tests, floats_are_those_of_the_whole_matrix, 0, 16);
-    tcase_add_loop_test(tests, integers_wrap_or_stop, 0, 2);
-    tcase_add_test(tests, codes_that_say_something);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

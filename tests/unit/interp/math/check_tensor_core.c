@@ -5,13 +5,12 @@
 #include "interp/math/pack.h"
 #include "interp/math/tensor_core.h"
 #include "tensor_model.h"
+#include "tests/tests.h"
 #include "tests/unit/support/often.h"
 
 #include "grout/num.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { M = 128, N = 8, K = 64, ROUNDS = 12 };
@@ -132,7 +131,7 @@ static uint32_t get_expected(const pair *it, const model_rule *rule, uint32_t m,
     return c;
 }
 
-START_TEST(tiles_are_as_the_model_says) {
+TEST_EACH(tiles_are_as_the_model_says, PAIR_COUNT) {
     const pair *it = &PAIRS[_i];
     const grout_tensor_core core = grout_tensor_core__get(it->a, it->b, it->accumulator);
     const model_rule rule = {it->model_a, it->model_b,   it->model_out,
@@ -152,10 +151,9 @@ START_TEST(tiles_are_as_the_model_says) {
         }
     }
 }
-END_TEST
 
 /* Some rows alone, as many as one or two warps multiply, come out as among the others. */
-START_TEST(few_rows_are_as_many) {
+TEST_EACH(few_rows_are_as_many, PAIR_COUNT) {
     const pair *it = &PAIRS[_i];
     const grout_tensor_core core = grout_tensor_core__get(it->a, it->b, it->accumulator);
     for (uint32_t few = 16; few <= 48; few += 16) {
@@ -178,10 +176,9 @@ START_TEST(few_rows_are_as_many) {
         }
     }
 }
-END_TEST
 
 /* Each of these is in the rule for a reason of its own. */
-START_TEST(corners_are_as_the_hardware_has_them) {
+TEST(corners_are_as_the_hardware_has_them) {
     const grout_tensor_core core =
         grout_tensor_core__get(GROUT_DTYPE_BF16, GROUT_DTYPE_BF16, GROUT_DTYPE_F32);
     const grout_tensor_core half =
@@ -222,19 +219,4 @@ START_TEST(corners_are_as_the_hardware_has_them) {
                       0x7f800000u);
     x[0] = 15.0f;
     ck_assert_float_eq(grout_tensor_core__add_block(&half, x, 1, y, 1, 65504.0f), 65504.0f);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tensor_core");
-    TCase *tiles = tcase_create("tiles");
-    tcase_add_loop_test(tiles, tiles_are_as_the_model_says, 0, PAIR_COUNT);
-    tcase_add_loop_test(tiles, few_rows_are_as_many, 0, PAIR_COUNT);
-    tcase_add_test(tiles, corners_are_as_the_hardware_has_them);
-    suite_add_tcase(suite, tiles);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

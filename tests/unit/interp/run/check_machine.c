@@ -1,5 +1,6 @@
 /* check_machine.c - whole kernels: values under every order of things, control, ends of a run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/each.h"
 #include "tests/unit/support/run_kernel.h"
 
@@ -35,7 +36,7 @@
     "   store %y[%i], (add (load %q[%s]), 1.0)\n   commit_smem\n   barrier_arrive %free[%s]\n  " \
     "}\n }\n}\n"
 
-START_TEST(add_is_right_in_every_order) {
+TEST_EACH(add_is_right_in_every_order, RUN_VARIANTS) {
     run *r = run_new(ADD_TMA("commit_smem"), _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < (size_t)40 * 72; i++) {
@@ -46,10 +47,9 @@ START_TEST(add_is_right_in_every_order) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_CTA_END], 3);
     run_delete(r);
 }
-END_TEST
 
 /* The same run twice: every value, event and stamp. */
-START_TEST(runs_are_deterministic) {
+TEST_EACH(runs_are_deterministic, RUN_VARIANTS) {
     const char *texts[] = {ADD_TMA("commit_smem"), QUEUE, ADD_TMA("")};
     for (uint32_t i = 0; i < 3; i++) {
         run *a = run_new(texts[i], _i), *b = run_new(texts[i], _i);
@@ -63,9 +63,8 @@ START_TEST(runs_are_deterministic) {
         run_delete(b);
     }
 }
-END_TEST
 
-START_TEST(queue_is_right_in_every_order) {
+TEST_EACH(queue_is_right_in_every_order, RUN_VARIANTS) {
     run *r = run_new(QUEUE, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < (size_t)7 * 64; i++) {
@@ -74,10 +73,9 @@ START_TEST(queue_is_right_in_every_order) {
     ck_assert_uint_eq(r->late_waits, 0);
     run_delete(r);
 }
-END_TEST
 
 /* Without an observer in eager timing no clocks are kept; the values are the same. */
-START_TEST(unobserved_runs_are_right) {
+TEST(unobserved_runs_are_right) {
     run *r = run_new(QUEUE, 0);
     r->is_unobserved = true;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -85,10 +83,9 @@ START_TEST(unobserved_runs_are_right) {
     ck_assert_uint_eq(grout_machine_get_stats(r->machine).events, 0);
     run_delete(r);
 }
-END_TEST
 
 /* Without the commit the engine reads what %cs held before: only eager timing hides it. */
-START_TEST(a_missing_commit_computes_wrong) {
+TEST_EACH(a_missing_commit_computes_wrong, RUN_VARIANTS) {
     run *r = run_new(ADD_TMA(""), _i);
     size_t wrong = 0;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -103,7 +100,6 @@ START_TEST(a_missing_commit_computes_wrong) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- control
  * ------------------------------------------------------------------------------------- */
@@ -170,7 +166,7 @@ static const struct control_case {
      {2, 11}},
 };
 
-START_TEST(control) {
+TEST_EACH(control, COUNT_OF(control_cases)) {
     const struct control_case *c = &control_cases[_i];
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(c->text, variant);
@@ -191,7 +187,6 @@ START_TEST(control) {
         run_delete(r);
     }
 }
-END_TEST
 
 /* ---- scopes
  * -------------------------------------------------------------------------------------- */
@@ -243,7 +238,7 @@ static scope_ends watch_scopes(const char *text, int variant) {
 }
 
 /* Each instance of a scope ends once, the inner before the outer. */
-START_TEST(scopes_end_inside_out) {
+TEST_EACH(scopes_end_inside_out, RUN_VARIANTS) {
     scope_ends ends = watch_scopes(
         "kernel @k(%y: out gmem f32[2]) threads(w = 2) { %t = axis_index w\n for %r in 0..3 {\n"
         " scoped(%s : smem f32[2]) collective { scoped(%u : smem f32[2]) collective {\n"
@@ -255,10 +250,9 @@ START_TEST(scopes_end_inside_out) {
         ck_assert_uint_eq(ends.ops[i], ends.ops[i % 2]);
     }
 }
-END_TEST
 
 /* What a thread learns after it has left a scope is not known at the end of that scope. */
-START_TEST(late_waits_are_not_known_at_the_end) {
+TEST_EACH(late_waits_are_not_known_at_the_end, RUN_VARIANTS) {
     static const char text[] =
         "kernel @k(%y: out gmem f32[2, 64], %z: out gmem i32[1]) threads(w = 2) {\n"
         " %t = axis_index w\n for %r in 0..2 {\n scoped(%s : smem f32[64]) collective {\n"
@@ -271,9 +265,8 @@ START_TEST(late_waits_are_not_known_at_the_end) {
         ck_assert_uint_eq(ends.reads_known[i], i);
     }
 }
-END_TEST
 
-START_TEST(prints) {
+TEST(prints) {
     run *r =
         run_new("kernel @k(%x: in gmem f32[2, 2]) grid(x = 2) threads(w = 1) { %i = axis_index x\n"
                 " debug_print \"i {} of {}: {}\", %i, 0.1, (load %x) }",
@@ -284,12 +277,11 @@ START_TEST(prints) {
                      "CTA (x=1), thread w=0: i 1 of 0.1:\n  [[-4,  3],\n   [ 1, -1]]\n");
     run_delete(r);
 }
-END_TEST
 
 /* ---- ends
  * ----------------------------------------------------------------------------------------- */
 
-START_TEST(deadlock_is_told) {
+TEST_EACH(deadlock_is_told, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[1]) threads(w = 2) { scratch %b : barrier[2]\n"
                      " if (eq (axis_index w), 0) { barrier_wait %b[1] } }",
                      _i);
@@ -301,9 +293,8 @@ START_TEST(deadlock_is_told) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_OUTPUT_NOT_WRITTEN], 0);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(step_limit_is_told) {
+TEST(step_limit_is_told) {
     run *r = run_new("kernel @k(%y: out gmem i32[1]) { for %i in 0..1000 { store %y[0], %i } }", 0);
     r->max_steps = 100;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_STEP_LIMIT);
@@ -312,9 +303,8 @@ START_TEST(step_limit_is_told) {
     ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_STEP_LIMIT);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(progress_can_interrupt) {
+TEST(progress_can_interrupt) {
     run *r =
         run_new("kernel @k(%y: out gmem i32[1]) { for %i in 0..100000 { store %y[0], %i } }", 0);
     r->steps_allowed = 2000;
@@ -322,9 +312,8 @@ START_TEST(progress_can_interrupt) {
     ck_assert_uint_lt(grout_machine_get_stats(r->machine).steps, 5000);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(pauses_do_not_change_the_run) {
+TEST_EACH(pauses_do_not_change_the_run, RUN_VARIANTS) {
     run *whole = run_new(QUEUE, _i), *parts = run_new(QUEUE, _i);
     ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
     run_start(parts);
@@ -340,9 +329,8 @@ START_TEST(pauses_do_not_change_the_run) {
     run_delete(whole);
     run_delete(parts);
 }
-END_TEST
 
-START_TEST(memory_limit_is_a_diagnostic) {
+TEST(memory_limit_is_a_diagnostic) {
     run *r = run_new(ADD_TMA("commit_smem"), 1);
     r->max_memory = 20000;
     run_start(r);
@@ -352,10 +340,9 @@ START_TEST(memory_limit_is_a_diagnostic) {
                      GROUT_DIAG_OUT_OF_MEMORY);
     run_delete(r);
 }
-END_TEST
 
 /* Wherever memory runs out: no crash, no leak, and a reason. */
-START_TEST(any_memory_limit_is_survived) {
+TEST(any_memory_limit_is_survived) {
     uint32_t refused = 0, failed = 0, done = 0;
     for (uint64_t limit = 500; done == 0; limit += limit / 40 + 100) {
         run *r = run_new(QUEUE, 1);
@@ -375,9 +362,8 @@ START_TEST(any_memory_limit_is_survived) {
     ck_assert_uint_gt(refused, 10);
     ck_assert_uint_lt(failed, 100);
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_a_diagnostic) {
+TEST(wrong_arguments_are_a_diagnostic) {
     run *r = run_new(QUEUE, 0);
     run_start(r);
     grout_argument arguments[2] = {r->arguments[0], r->arguments[1]};
@@ -390,12 +376,11 @@ START_TEST(wrong_arguments_are_a_diagnostic) {
     ck_assert_uint_eq(grout_diags_count(r->diags), 2);
     run_delete(r);
 }
-END_TEST
 
 /* XLA's threads take subnormal numbers for 0, and a program may round upwards: neither is seen in
  * what a kernel computes, and both are there afterwards. 1.0 as a float of 4 bits is widened by way
  * of a subnormal number. */
-START_TEST(settings_of_the_caller_do_not_count) {
+TEST(settings_of_the_caller_do_not_count) {
     const char *text =
         "kernel @k(%x: in gmem f32[128], %y: out gmem f32[128], %z: out gmem f32[128])\n"
         "{\n %v = load %x\n store %y, (mul (mul %v, 1e-40), 1e3)\n"
@@ -422,9 +407,8 @@ START_TEST(settings_of_the_caller_do_not_count) {
     run_delete(r);
     run_delete(wanted);
 }
-END_TEST
 
-START_TEST(names_are_found) {
+TEST(names_are_found) {
     grout_timing timing;
     grout_numerics numerics;
     grout_schedule schedule;
@@ -437,7 +421,6 @@ START_TEST(names_are_found) {
     ck_assert(grout_schedule_find("random", &schedule) && schedule == GROUT_SCHEDULE_RANDOM);
     ck_assert(!grout_schedule_find("", &schedule));
 }
-END_TEST
 
 /* ---- the end of the time while a launch is prepared ------------------------------------------ */
 
@@ -501,7 +484,7 @@ static void expect_end(run *r, uint64_t all) {
     ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_INTERRUPTED);
 }
 
-START_TEST(preparing_ends_in_time) {
+TEST_EACH(preparing_ends_in_time, 4) {
     grout_text text = _i < 2 ? make_long_text() : make_long_contents();
     uint64_t all = 0, allowed = 0, step = 1;
     for (bool is_last = false; !is_last; allowed = allowed + step < all ? allowed + step : all) {
@@ -517,31 +500,4 @@ START_TEST(preparing_ends_in_time) {
     }
     ck_assert_uint_gt(all, 30);
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("machine");
-    TCase *tests = tcase_create("machine");
-    tcase_add_loop_test(tests, add_is_right_in_every_order, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_are_deterministic, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, queue_is_right_in_every_order, 0, RUN_VARIANTS);
-    tcase_add_test(tests, unobserved_runs_are_right);
-    tcase_add_loop_test(tests, a_missing_commit_computes_wrong, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, control, 0, (int)(sizeof control_cases / sizeof control_cases[0]));
-    tcase_add_loop_test(tests, scopes_end_inside_out, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, late_waits_are_not_known_at_the_end, 0, RUN_VARIANTS);
-    tcase_add_test(tests, prints);
-    tcase_add_loop_test(tests, deadlock_is_told, 0, RUN_VARIANTS);
-    tcase_add_test(tests, step_limit_is_told);
-    tcase_add_test(tests, progress_can_interrupt);
-    tcase_add_loop_test(tests, pauses_do_not_change_the_run, 0, RUN_VARIANTS);
-    tcase_add_test(tests, memory_limit_is_a_diagnostic);
-    tcase_add_test(tests, any_memory_limit_is_survived);
-    tcase_add_test(tests, wrong_arguments_are_a_diagnostic);
-    tcase_add_test(tests, settings_of_the_caller_do_not_count);
-    tcase_add_test(tests, names_are_found);
-    tcase_add_loop_test(tests, preparing_ends_in_time, 0, 4);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

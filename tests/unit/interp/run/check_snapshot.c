@@ -1,5 +1,6 @@
 /* check_snapshot.c - a run that goes on from a snapshot is the run.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 #include "tests/unit/support/snapshot_texts.h"
 
@@ -13,7 +14,7 @@ static void compare(const run *a, const run *b) {
 }
 
 /* It stops often in the beginning, under each variant elsewhere. */
-START_TEST(runs_go_on_from_many_steps) {
+TEST_EACH(runs_go_on_from_many_steps, TEXTS *RUN_VARIANTS) {
     const char *text = texts[_i % TEXTS];
     int variant = _i / TEXTS;
     run *whole = run_new(text, variant);
@@ -37,10 +38,9 @@ START_TEST(runs_go_on_from_many_steps) {
     }
     run_delete(whole);
 }
-END_TEST
 
 /* Different states differ. */
-START_TEST(hashes_tell_states_apart) {
+TEST_EACH(hashes_tell_states_apart, TEXTS) {
     run *r = run_new(texts[_i], 1);
     run_start(r);
     uint64_t last = grout_machine_hash(r->machine);
@@ -50,14 +50,4 @@ START_TEST(hashes_tell_states_apart) {
         last = hash;
     }
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("snapshot");
-    TCase *tests = tcase_create("snapshot");
-    tcase_add_loop_test(tests, runs_go_on_from_many_steps, 0, TEXTS * RUN_VARIANTS);
-    tcase_add_loop_test(tests, hashes_tell_states_apart, 0, TEXTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* check_areas.c - which areas meet: against a list that is walked.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/state/areas.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ static void change(fixture *f, uint32_t size) {
 }
 
 /* Members come and go; small sizes have large groups, large ones have deep trees. */
-START_TEST(searches_find_what_a_walk_finds) {
+TEST_EACH(searches_find_what_a_walk_finds, 4) {
     static const uint32_t sizes[] = {2, 5, 40, 1000};
     fixture *f = calloc(1, sizeof *f);
     f->random = (uint64_t)_i;
@@ -110,10 +110,9 @@ START_TEST(searches_find_what_a_walk_finds) {
     grout_areas__free(&f->areas, &f->heap);
     free(f);
 }
-END_TEST
 
 /* All leave again, in the order in which they came, and in the opposite one. */
-START_TEST(all_leave) {
+TEST_EACH(all_leave, 2) {
     fixture *f = calloc(1, sizeof *f);
     grout_areas__init(&f->areas);
     for (uint32_t i = 1; i < MEMBERS; i++) {
@@ -128,9 +127,8 @@ START_TEST(all_leave) {
     ck_assert_uint_eq(f->heap.used, 0);
     free(f);
 }
-END_TEST
 
-START_TEST(without_memory) {
+TEST(without_memory) {
     fixture *f = calloc(1, sizeof *f);
     const grout_area area = draw_area(f, 5);
     grout_areas__init(&f->areas);
@@ -146,19 +144,4 @@ START_TEST(without_memory) {
     ck_assert(grout_areas__has(&f->areas, 3));
     grout_areas__free(&f->areas, &f->heap);
     free(f);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("areas");
-    TCase *tests = tcase_create("areas");
-    tcase_add_loop_test(tests, searches_find_what_a_walk_finds, 0, 4);
-    tcase_add_loop_test(tests, all_leave, 0, 2);
-    tcase_add_test(tests, without_memory);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/bits.h"
 
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 /* An array goes through SMEM of some layout, in by one way and out by another. */
@@ -31,7 +32,7 @@ static const char *const ways_out[] = {
 #define WAYS_IN  ((int)(sizeof ways_in / sizeof ways_in[0]))
 #define WAYS_OUT ((int)(sizeof ways_out / sizeof ways_out[0]))
 
-START_TEST(round_trip) {
+TEST_EACH(round_trip, LAYOUTS *WAYS_IN *WAYS_OUT) {
     const char *layout = layouts[_i % LAYOUTS];
     const char *in = ways_in[_i / LAYOUTS % WAYS_IN], *out = ways_out[_i / LAYOUTS / WAYS_IN];
     bool is_transposed = strstr(layout, "transpose") != NULL;
@@ -53,7 +54,6 @@ START_TEST(round_trip) {
         run_delete(r);
     }
 }
-END_TEST
 
 /* ---- bounds -----------------------------------------------------------------------------------
  */
@@ -83,7 +83,7 @@ static const struct bounds_case {
      1, 0, 2, 2},
 };
 
-START_TEST(bounds) {
+TEST_EACH(bounds, COUNT_OF(bounds_cases)) {
     const struct bounds_case *c = &bounds_cases[_i];
     run *r = run_new(c->text, 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -93,10 +93,9 @@ START_TEST(bounds) {
     ck_assert_int_eq(r->last_fault.limit, c->limit);
     run_delete(r);
 }
-END_TEST
 
 /* Loads outside give poison, stores outside are dropped; what lies inside is right. */
-START_TEST(outside_is_poison_or_dropped) {
+TEST(outside_is_poison_or_dropped) {
     run *r = run_new(bounds_cases[0].text, 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     uint32_t bits[8];
@@ -112,9 +111,8 @@ START_TEST(outside_is_poison_or_dropped) {
     ck_assert(run_get(r, 1, 2) == run_get(r, 0, 2));
     run_delete(r);
 }
-END_TEST
 
-START_TEST(unwritten_outputs_are_poison) {
+TEST(unwritten_outputs_are_poison) {
     run *r = run_new(
         "kernel @k(%x: in gmem i16[4], %y: out gmem i16[4]) { store %y[0], (load %x[0]) }", 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -125,10 +123,9 @@ START_TEST(unwritten_outputs_are_poison) {
     ck_assert(r->last_fault.is_static);
     run_delete(r);
 }
-END_TEST
 
 /* The bytes of a scope are uninitialised each time it begins. */
-START_TEST(scopes_forget) {
+TEST(scopes_forget) {
     run *r = run_new("kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { for %i in 0..2 { "
                      "scoped(%s : smem f32[4]) {\n"
                      " if (eq %i, 0) { store %s, (load %x) }\n store %y, (load %s) } } }",
@@ -139,12 +136,11 @@ START_TEST(scopes_forget) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_SCOPE_END], 2);
     run_delete(r);
 }
-END_TEST
 
 /* ---- bits ---------------------------------------------------------------------------------------
  */
 
-START_TEST(ranges_of_bits) {
+TEST(ranges_of_bits) {
     bool model[200] = {false};
     uint64_t words[4] = {0};
     uint32_t seed = 12345;
@@ -171,18 +167,4 @@ START_TEST(ranges_of_bits) {
         ck_assert_int_eq(grout_bits__count(words, 200), sum);
         ck_assert_int_eq(grout_bits__find_clear(words, 200), clear);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("memory");
-    TCase *tests = tcase_create("memory");
-    tcase_add_loop_test(tests, round_trip, 0, LAYOUTS * WAYS_IN * WAYS_OUT);
-    tcase_add_loop_test(tests, bounds, 0, (int)(sizeof bounds_cases / sizeof bounds_cases[0]));
-    tcase_add_test(tests, outside_is_poison_or_dropped);
-    tcase_add_test(tests, unwritten_outputs_are_poison);
-    tcase_add_test(tests, scopes_forget);
-    tcase_add_test(tests, ranges_of_bits);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* check_sheets.c - rows in sheets, compared with copies of the rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/state/sheets.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 40, WORDS_MAX = 70000 };
@@ -42,7 +41,7 @@ static void compare(const grout_machine *machine, uint32_t row, const uint32_t *
 
 static const size_t counts[] = {1, 63, 64, 65, 4096, 4097, WORDS_MAX};
 
-START_TEST(rows_are_what_was_kept) {
+TEST_EACH(rows_are_what_was_kept, COUNT_OF(counts)) {
     const size_t count = counts[_i];
     static grout_machine machine;
     static uint32_t words[ROWS][WORDS_MAX];
@@ -75,9 +74,8 @@ START_TEST(rows_are_what_was_kept) {
     ck_assert_uint_eq(free_count + 1, pool->count == 0 ? 1 : pool->count);
     grout_pool__free(pool, &machine.heap);
 }
-END_TEST
 
-START_TEST(alike_rows_share_sheets) {
+TEST(alike_rows_share_sheets) {
     static grout_machine machine;
     static uint32_t words[WORDS_MAX];
     memset(&machine, 0, sizeof machine);
@@ -97,9 +95,8 @@ START_TEST(alike_rows_share_sheets) {
     ck_assert_uint_le(pool->count, whole + 300);
     grout_pool__free(pool, &machine.heap);
 }
-END_TEST
 
-START_TEST(the_limit_of_memory_is_noted) {
+TEST(the_limit_of_memory_is_noted) {
     static grout_machine machine;
     static const uint32_t words[100] = {1};
     memset(&machine, 0, sizeof machine);
@@ -107,19 +104,4 @@ START_TEST(the_limit_of_memory_is_noted) {
     machine.heap.limit = 100;
     ck_assert_uint_eq(grout_sheets__keep(&machine, words, 100, 0), 0);
     ck_assert(machine.run.has_failed);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("sheets");
-    TCase *tcase = tcase_create("sheets");
-    tcase_add_loop_test(tcase, rows_are_what_was_kept, 0, sizeof counts / sizeof counts[0]);
-    tcase_add_test(tcase, alike_rows_share_sheets);
-    tcase_add_test(tcase, the_limit_of_memory_is_noted);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* check_atomic.c - updates of elements, old values, and what ordered atomics hand over.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/math/atomic_math.h"
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
 #include <math.h>
@@ -59,15 +60,14 @@ static const sum SUMS[] = {
 };
 enum { SUM_COUNT = sizeof SUMS / sizeof *SUMS };
 
-START_TEST(updates) {
+TEST_EACH(updates, SUM_COUNT) {
     const sum *it = &SUMS[_i];
     uint64_t held = it->held;
     ck_assert(grout_update__apply(it->update, it->dtype, it->is_gmem, &held, &it->value, 1));
     ck_assert_msg(held == it->result, "row %d: %llx", _i, (unsigned long long)held);
 }
-END_TEST
 
-START_TEST(what_there_is_not) {
+TEST(what_there_is_not) {
     uint64_t held = 1, value = 2;
     ck_assert(!grout_update__apply(ADD, GROUT_DTYPE_I8, false, &held, &value, 1));
     ck_assert(!grout_update__apply(ADD, GROUT_DTYPE_F64, false, &held, &value, 1));
@@ -76,7 +76,6 @@ START_TEST(what_there_is_not) {
     ck_assert_int_eq(grout_update_from_choice(GROUT_CHOICE_REDUCE_DEC), GROUT_UPDATE_DEC);
     ck_assert_int_eq(grout_update_from_choice(GROUT_CHOICE_REDUCE_ADD), ADD);
 }
-END_TEST
 
 /* ---- kernels -----------------------------------------------------------------------------------
  */
@@ -170,7 +169,7 @@ static const kernel_row KERNELS[] = {
 };
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };
 
-START_TEST(elements) {
+TEST_EACH(elements, KERNEL_COUNT *RUN_VARIANTS) {
     const kernel_row *it = &KERNELS[_i / RUN_VARIANTS];
     run *r = run_new(it->text, _i % RUN_VARIANTS);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -183,13 +182,11 @@ START_TEST(elements) {
     ck_assert_uint_eq(r->faults[GROUT_DIAG_OUT_OF_BOUNDS], it->out_of_bounds);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, KERNEL_COUNT *RUN_VARIANTS) {
     run_check_resumes(KERNELS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(KERNELS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* ---- order -------------------------------------------------------------------------------------
  */
@@ -241,7 +238,7 @@ static const order_row ORDERS[] = {
 };
 enum { ORDER_COUNT = sizeof ORDERS / sizeof *ORDERS };
 
-START_TEST(order) {
+TEST_EACH(order, ORDER_COUNT *RUN_VARIANTS) {
     const order_row *it = &ORDERS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, GROUT_RUN_DONE);
@@ -249,16 +246,14 @@ START_TEST(order) {
                   "%s: %u ordered, %u not", it->name, probe.ordered, probe.unordered);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(orders_go_on_from_every_step) {
+TEST_EACH(orders_go_on_from_every_step, ORDER_COUNT *RUN_VARIANTS) {
     run_check_resumes(ORDERS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ORDERS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* Sixty CTAs count, in whatever order: the last one knows of all. */
-START_TEST(counted) {
+TEST_EACH(counted, RUN_VARIANTS) {
     order_probe probe;
     run *r = probe_run(
         "kernel @k(%f: inout gmem i32[1], %y: out gmem i32[1]) grid(g = 60) {\n scratch "
@@ -271,10 +266,9 @@ START_TEST(counted) {
     ck_assert_uint_gt(probe.ordered, 0);
     run_delete(r);
 }
-END_TEST
 
 /* The event of an atomic says so. */
-START_TEST(accesses) {
+TEST_EACH(accesses, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: inout gmem f16[8]) { atomic_add %y[ds(2, 4)], (broadcast 1.0 : "
                      "f16[4]) scope(sys) }",
                      _i);
@@ -282,25 +276,7 @@ START_TEST(accesses) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_ACCESS], 1);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ORDER_COUNT) {
     run_check_memory(ORDERS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("atomic");
-    TCase *tests = tcase_create("atomic");
-    tcase_add_loop_test(tests, updates, 0, SUM_COUNT);
-    tcase_add_test(tests, what_there_is_not);
-    tcase_add_loop_test(tests, elements, 0, KERNEL_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, KERNEL_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, order, 0, ORDER_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, orders_go_on_from_every_step, 0, ORDER_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, counted, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, accesses, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ORDER_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

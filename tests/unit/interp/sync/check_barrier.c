@@ -1,5 +1,6 @@
 /* check_barrier.c - arrivals, phases, bytes, waits: what observers hear.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 /* What a barrier's events said, copied in the callback. */
@@ -84,7 +85,7 @@ static record observe(const char *text, int variant, grout_run_status expected) 
 }
 
 /* Arrival j belongs to phase j div n. */
-START_TEST(arrivals_make_phases) {
+TEST_EACH(arrivals_make_phases, RUN_VARIANTS) {
     record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(3)\n for %i in 0..7 { "
                        "barrier_arrive %b[0] }\n"
                        " for %i in 0..2 { barrier_wait %b[0] } }",
@@ -105,9 +106,8 @@ START_TEST(arrivals_make_phases) {
     ck_assert_uint_eq(r.last_end.arrived, 1);
     ck_assert_uint_eq(r.end_waits[0], 2);
 }
-END_TEST
 
-START_TEST(counts_arrive_at_once) {
+TEST_EACH(counts_arrive_at_once, RUN_VARIANTS) {
     record r = observe(
         "kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
         " barrier_arrive %b[0]\n barrier_wait %b[0] }",
@@ -117,10 +117,9 @@ START_TEST(counts_arrive_at_once) {
     ck_assert_uint_eq(r.phase_contributions[0], 2);
     ck_assert_uint_eq(r.faults[GROUT_DIAG_BARRIER_TOO_MANY], 0);
 }
-END_TEST
 
 /* What one op brings beyond the phase is dropped, and said. */
-START_TEST(surplus_is_dropped) {
+TEST_EACH(surplus_is_dropped, RUN_VARIANTS) {
     record r = observe(
         "kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
         " barrier_arrive %b[0] count(3)\n barrier_wait %b[0] }",
@@ -132,11 +131,10 @@ START_TEST(surplus_is_dropped) {
     ck_assert_uint_eq(r.last_end.arrived, 0);
     ck_assert_uint_eq(r.last_end.completed, 1);
 }
-END_TEST
 
 /* A thread that made all arrivals of a phase without bytes knows it complete; of one with bytes it
  * does not, until it has waited. */
-START_TEST(knowing_a_phase_complete) {
+TEST_EACH(knowing_a_phase_complete, RUN_VARIANTS) {
     record plain = observe(
         "kernel @k() { scratch %b : barrier[1]\n barrier_arrive %b[0]\n barrier_wait %b[0] }", _i,
         GROUT_RUN_DONE);
@@ -151,10 +149,9 @@ START_TEST(knowing_a_phase_complete) {
     ck_assert_uint_eq(bytes.phase_ph[1], 2);
     ck_assert(bytes.previous_complete[1] && bytes.previous_bytes[1]);
 }
-END_TEST
 
 /* The second phase's arrival while the first one's bytes may be in flight. */
-START_TEST(phases_in_flight) {
+TEST_EACH(phases_in_flight, RUN_VARIANTS) {
     record r = observe(
         "kernel @k(%x: in gmem f32[32]) { scratch %b : barrier[1]\n scratch %s : smem f32[3, 32]\n"
         " for %i in 0..3 { copy_gmem_to_smem %x, %s[%i], %b[0] }\n"
@@ -169,9 +166,8 @@ START_TEST(phases_in_flight) {
     ck_assert(r.previous_bytes[1]);
     ck_assert_uint_eq(r.last_end.completed, 3);
 }
-END_TEST
 
-START_TEST(bytes_of_a_phase_are_limited) {
+TEST_EACH(bytes_of_a_phase_are_limited, RUN_VARIANTS) {
     record r =
         observe("kernel @k(%x: in gmem f32[128, 256]) { scratch %b : barrier[1] arrivals(10)\n"
                 " scratch %s : smem f32[128, 256]\n"
@@ -181,10 +177,9 @@ START_TEST(bytes_of_a_phase_are_limited) {
     ck_assert_int_eq(r.fault.need, (1 << 20) - 1);
     ck_assert_int_eq(r.fault.have, INT64_C(8) * 128 * 256 * 4);
 }
-END_TEST
 
 /* A barrier of a scope that runs again starts anew; the clock's component counts on. */
-START_TEST(lives_of_a_scoped_barrier) {
+TEST_EACH(lives_of_a_scoped_barrier, RUN_VARIANTS) {
     record r = observe("kernel @k() { for %i in 0..3 { scoped(%b : barrier[1]) { for %j in 0..2 {\n"
                        " barrier_arrive %b[0]\n barrier_wait %b[0] } } } }",
                        _i, GROUT_RUN_DONE);
@@ -198,10 +193,9 @@ START_TEST(lives_of_a_scoped_barrier) {
     }
     ck_assert_uint_eq(r.late, 0);
 }
-END_TEST
 
 /* A wait acquires what its own phase released, neither less nor more, however late it comes. */
-START_TEST(late_waits_acquire_their_phase) {
+TEST_EACH(late_waits_acquire_their_phase, RUN_VARIANTS) {
     record r = observe("kernel @k(%x: in gmem f32[32], %z: out gmem i32[1]) threads(w = 2) {\n"
                        " scratch %s : smem f32[32]\n scratch %b : barrier[1]\n"
                        " if (eq (axis_index w), 0) { for %i in 0..60 { copy_gmem_to_smem %x, %s, "
@@ -214,29 +208,11 @@ START_TEST(late_waits_acquire_their_phase) {
         ck_assert_uint_eq(r.wait_ph[i], i);
     }
 }
-END_TEST
 
-START_TEST(half_a_phase_is_left) {
+TEST_EACH(half_a_phase_is_left, RUN_VARIANTS) {
     record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(2)\n barrier_arrive %b[0] }",
                        _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.last_end.completed, 0);
     ck_assert_uint_eq(r.last_end.arrived, 1);
     ck_assert(r.last_end.has_contribution);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("barrier");
-    TCase *tests = tcase_create("barrier");
-    tcase_add_loop_test(tests, arrivals_make_phases, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, counts_arrive_at_once, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, surplus_is_dropped, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, knowing_a_phase_complete, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, phases_in_flight, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, bytes_of_a_phase_are_limited, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, lives_of_a_scoped_barrier, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, late_waits_acquire_their_phase, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, half_a_phase_is_left, 0, RUN_VARIANTS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* check_cluster.c - clusters: peers' SMEM, copies to several CTAs, barriers of the cluster, several
  * clusters in flight.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static void expect_clean(const run *r) {
 /* ---- peers ------------------------------------------------------------------------------------
  */
 
-START_TEST(stores_reach_peers) {
+TEST_EACH(stores_reach_peers, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[4, 32]) grid(x = 2) cluster(c = 2) {\n"
                      " scratch %s : smem f32[32]\n %c = axis_index c\n"
                      " store %s.cluster(1 - %c), (broadcast (cast %c : f32) : f32[32])\n"
@@ -31,10 +32,9 @@ START_TEST(stores_reach_peers) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_CLUSTER_WAIT], 8);
     run_delete(r);
 }
-END_TEST
 
 /* Also by rank of two axes, read from the peer. */
-START_TEST(places_are_by_axis) {
+TEST_EACH(places_are_by_axis, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[6]) cluster(a = 2, b = 3) {\n"
                      " scratch %s : smem f32[1]\n %a = axis_index a\n %b = axis_index b\n"
                      " store %s[0], (cast (%a * 10 + %b) : f32)\n cluster_barrier\n"
@@ -49,9 +49,8 @@ START_TEST(places_are_by_axis) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(places_outside_are_found) {
+TEST_EACH(places_outside_are_found, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) {\n scratch %s : smem f32[1]\n"
                      " %c = axis_index c\n store %s[0], 1.0\n store %s.cluster(%c + 1)[0], 2.0\n"
                      " cluster_barrier\n store %y[%c], (load %s[0]) }",
@@ -64,10 +63,9 @@ START_TEST(places_outside_are_found) {
     ck_assert(run_get(r, 0, 1) == 2.0);
     run_delete(r);
 }
-END_TEST
 
 /* Bytes to a peer's barrier; summed up where they say so. */
-START_TEST(async_stores_land_on_the_peer) {
+TEST_EACH(async_stores_land_on_the_peer, RUN_VARIANTS) {
     run *r = run_new(
         "kernel @k(%y: out gmem f32[2, 64], %z: out gmem i32[2, 4]) cluster(c = 2) {\n"
         " scratch %s : smem f32[64]\n scratch %t : smem i32[4]\n"
@@ -85,7 +83,6 @@ START_TEST(async_stores_land_on_the_peer) {
     ck_assert(run_get(r, 1, 0) == 5.0 && run_get(r, 1, 7) == 8.0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- copies to several CTAs ---------------------------------------------------------------------
  */
@@ -97,7 +94,7 @@ static void expect_copies(const run *r, uint32_t array, size_t ctas, size_t elem
 }
 
 /* Every CTA loads a part for all: each destination is an access of its own. */
-START_TEST(collective_copies_are_shared) {
+TEST_EACH(collective_copies_are_shared, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%x: in gmem f32[32, 32], %y: out gmem f32[4, 32, 32]) "
                      "cluster(a = 2, b = 2) {\n scratch %s : smem f32[32, 32]\n"
                      " scratch %f : barrier[1]\n %n = add (mul (axis_index a), 2), (axis_index b)\n"
@@ -113,10 +110,9 @@ START_TEST(collective_copies_are_shared) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_ACCESS], 4 * (1 + 4) + 2 * 4);
     run_delete(r);
 }
-END_TEST
 
 /* Along one axis of two: the other CTAs' copies are others. */
-START_TEST(collective_copies_along_an_axis) {
+TEST_EACH(collective_copies_along_an_axis, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%x: in gmem f32[2, 32, 32], %y: out gmem f32[2, 2, 32, 32]) "
                 "cluster(a = 2, b = 2) {\n scratch %s : smem f32[32, 32]\n"
@@ -129,9 +125,8 @@ START_TEST(collective_copies_along_an_axis) {
     expect_copies(r, 1, 2, 2048);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(one_cta_multicasts) {
+TEST_EACH(one_cta_multicasts, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%x: in gmem f32[8, 32], %y: out gmem f32[2, 8, 32]) "
                      "cluster(c = 2) {\n scratch %s : smem f32[8, 32]\n scratch %m : mbarrier[1]\n"
                      " %c = axis_index c\n mbarrier_init %m[0], 1\n mbarrier_expect %m[0], 1024\n"
@@ -143,7 +138,6 @@ START_TEST(one_cta_multicasts) {
     expect_copies(r, 1, 2, 256);
     run_delete(r);
 }
-END_TEST
 
 static const grout_event *find_event(const run *r, grout_event_kind kind, uint32_t skip) {
     for (uint32_t i = 0; i < r->event_count; i++) {
@@ -155,7 +149,7 @@ static const grout_event *find_event(const run *r, grout_event_kind kind, uint32
 }
 
 /* A CTA that never issues the copy is named; the others hang, and an event says why. */
-START_TEST(divergent_copies_are_named) {
+TEST_EACH(divergent_copies_are_named, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%x: in gmem f32[32, 32], %y: out gmem f32[2]) cluster(c = 2) {\n"
                 " scratch %s : smem f32[32, 32]\n scratch %f : barrier[1]\n %c = axis_index c\n"
@@ -175,13 +169,12 @@ START_TEST(divergent_copies_are_named) {
     ck_assert_uint_eq(told->origin.cta, 0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- barriers
  * ------------------------------------------------------------------------------------ */
 
 /* One arrive, simultaneous on all its targets: rows and columns of the cluster. */
-START_TEST(cluster_barriers_take_rows_and_columns) {
+TEST_EACH(cluster_barriers_take_rows_and_columns, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[4]) cluster(a = 2, b = 2) {\n"
                      " scratch %e : barrier[1] cluster(a, b)\n"
                      " %n = add (mul (axis_index a), 2), (axis_index b)\n"
@@ -199,10 +192,9 @@ START_TEST(cluster_barriers_take_rows_and_columns) {
     ck_assert_uint_eq(first, 12);
     run_delete(r);
 }
-END_TEST
 
 /* A thread that has ended counts as arrived for good. */
-START_TEST(ended_threads_have_arrived) {
+TEST_EACH(ended_threads_have_arrived, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) threads(w = 2) {\n"
                      " if (eq (axis_index w), 0) {\n"
                      "  for %i in 0..3 { cluster_arrive cluster_wait }\n"
@@ -213,9 +205,8 @@ START_TEST(ended_threads_have_arrived) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_CLUSTER_WAIT], 6);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(deadlocks_show_the_whole_cluster) {
+TEST_EACH(deadlocks_show_the_whole_cluster, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) threads(w = 2) {\n"
                 " scratch %b : barrier[1]\n"
@@ -230,10 +221,9 @@ START_TEST(deadlocks_show_the_whole_cluster) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* An exit sync keeps a CTA alive until its peers have read its SMEM. */
-START_TEST(exit_sync_waits_for_peers) {
+TEST_EACH(exit_sync_waits_for_peers, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2)\n attr cluster_exit = sync {\n"
                      " scratch %s : smem f32[1]\n %c = axis_index c\n"
                      " store %s[0], (cast %c : f32)\n cluster_barrier\n"
@@ -250,7 +240,6 @@ START_TEST(exit_sync_waits_for_peers) {
     ck_assert(run_get(r, 0, 0) == 1.0 && run_get(r, 0, 1) == 0.0);
     run_delete(r);
 }
-END_TEST
 
 /* ---- several clusters in flight
  * ------------------------------------------------------------------ */
@@ -262,7 +251,7 @@ static const char *const ring_text =
     " cluster_barrier\n if (eq %c, 0) { semaphore_signal %s[%g], 2 }\n %o = rem %g + 1, 4\n"
     " semaphore_wait %s[%o], 1\n store %y[%n], (load %p[%o * 2 + %c]) }";
 
-START_TEST(clusters_wait_for_each_other) {
+TEST_EACH(clusters_wait_for_each_other, RUN_VARIANTS) {
     run *r = run_new(ring_text, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     expect_clean(r);
@@ -271,10 +260,9 @@ START_TEST(clusters_wait_for_each_other) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* Without room for all of them at once they hang, as on a GPU. */
-START_TEST(clusters_without_room_hang) {
+TEST_EACH(clusters_without_room_hang, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem f32[4, 2]) grid(g = 4) cluster(c = 2) {\n"
                      " scratch %s : semaphore[4] global\n %c = axis_index c\n %g = axis_index g\n"
                      " semaphore_signal %s[%g], 1\n semaphore_wait %s[(rem %g + 2, 4)], 1\n"
@@ -287,10 +275,9 @@ START_TEST(clusters_without_room_hang) {
     ck_assert_uint_eq(r->state_count, 4);
     run_delete(r);
 }
-END_TEST
 
 /* Those that only take turns run in as little room as there is. */
-START_TEST(clusters_begin_as_room_frees) {
+TEST_EACH(clusters_begin_as_room_frees, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem i32[9]) grid(g = 9) {\n"
                      " scratch %n : gmem i32[1]\n scratch %s : semaphore[1] global\n"
                      " if (eq (axis_index g), 0) { store %n[0], 0\n semaphore_signal %s[0], 9 }\n"
@@ -304,13 +291,12 @@ START_TEST(clusters_begin_as_room_frees) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* ---- schedules
  * ------------------------------------------------------------------------------------ */
 
 /* What was decided under a random schedule, done again. */
-START_TEST(decisions_replay) {
+TEST_EACH(decisions_replay, 8) {
     grout_decisions decisions = {0};
     run *first = run_new(ring_text, 1);
     first->schedule = _i % 2 == 0 ? GROUT_SCHEDULE_RANDOM : GROUT_SCHEDULE_PCT;
@@ -331,10 +317,9 @@ START_TEST(decisions_replay) {
     run_delete(first);
     run_delete(again);
 }
-END_TEST
 
 /* Seeds give different orders of priorities: all threads of a race come first some time. */
-START_TEST(pct_reaches_every_order) {
+TEST(pct_reaches_every_order) {
     uint32_t seen = 0;
     for (uint64_t seed = 0; seed < 32; seed++) {
         run *r = run_new("kernel @k(%y: inout gmem i32[1]) threads(w = 3) {\n"
@@ -349,38 +334,11 @@ START_TEST(pct_reaches_every_order) {
     }
     ck_assert_uint_eq(seen, 7);
 }
-END_TEST
 
-START_TEST(memory_limit_is_respected) {
+TEST(memory_limit_is_respected) {
     run *r = run_new(ring_text, 1);
     r->max_memory = 64 << 10;
     run_start(r);
     ck_assert(r->machine == NULL || grout_machine_run(r->machine, 0, r->diags) == GROUT_RUN_FAILED);
     run_delete(r);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("cluster");
-    TCase *tests = tcase_create("cluster");
-    tcase_add_loop_test(tests, stores_reach_peers, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, places_are_by_axis, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, places_outside_are_found, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, async_stores_land_on_the_peer, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, collective_copies_are_shared, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, collective_copies_along_an_axis, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, one_cta_multicasts, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, divergent_copies_are_named, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, cluster_barriers_take_rows_and_columns, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, ended_threads_have_arrived, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, deadlocks_show_the_whole_cluster, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, exit_sync_waits_for_peers, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, clusters_wait_for_each_other, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, clusters_without_room_hang, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, clusters_begin_as_room_frees, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, decisions_replay, 0, 8);
-    tcase_add_test(tests, pct_reaches_every_order);
-    tcase_add_test(tests, memory_limit_is_respected);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

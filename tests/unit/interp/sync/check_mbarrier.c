@@ -1,16 +1,16 @@
 /* check_mbarrier.c - barriers of the explicit style: lives, parities, bytes, tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp/sync/mbarrier.h"
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
-START_TEST(served) {
+TEST(served) {
     ck_assert_uint_eq(grout_mbarrier__get_served(0, 0, 4), 0xf); /* one for all */
     ck_assert_uint_eq(grout_mbarrier__get_served(1, 0, 4), 0);
     ck_assert_uint_eq(grout_mbarrier__get_served(2, 2, 4), 0xc); /* 2 and 3 */
     ck_assert_uint_eq(grout_mbarrier__get_served(3, 3, 4), 0x8); /* each its own */
     ck_assert_uint_eq(grout_mbarrier__get_served(0, 1, 2), 0x1);
 }
-END_TEST
 
 typedef struct row {
     const char *name, *text;
@@ -138,7 +138,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-START_TEST(phases) {
+TEST_EACH(phases, ROW_COUNT *RUN_VARIANTS) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -154,13 +154,11 @@ START_TEST(phases) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* The phase that each wait is for, and for how many waits the real parity meant another one. */
 typedef struct waits {
@@ -194,7 +192,7 @@ static const struct parity_row {
      {GROUT_PHASE_NONE, 0, 0, 1}},
 };
 
-START_TEST(parities) {
+TEST_EACH(parities, RUN_VARIANTS) {
     const struct parity_row *expected = &PARITIES[0];
     run *r = run_new(expected->text, _i);
     waits it = {.r = r};
@@ -209,10 +207,9 @@ START_TEST(parities) {
     }
     run_delete(r);
 }
-END_TEST
 
 /* The same parity names the phase before the first, or the second one, by what the waiter knows. */
-START_TEST(other_parity) {
+TEST_EACH(other_parity, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k() threads(w = 2) { scratch %b : mbarrier[1]\n"
                 " %t = axis_index w\n if (eq %t, 0) { mbarrier_init %b[0], 1 }\n block_barrier\n"
@@ -229,22 +226,7 @@ START_TEST(other_parity) {
     ck_assert_uint_eq(it.others, 0);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ROW_COUNT) {
     run_check_memory(ROWS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("mbarrier");
-    TCase *tests = tcase_create("mbarrier");
-    tcase_add_test(tests, served);
-    tcase_add_loop_test(tests, phases, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, parities, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, other_parity, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_named.c - block_barrier and named barriers: generations, who waits for whom.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
 typedef struct row {
@@ -58,7 +59,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-START_TEST(generations) {
+TEST_EACH(generations, ROW_COUNT *RUN_VARIANTS) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -73,13 +74,11 @@ START_TEST(generations) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* Whether each arrival after the first generation knows that the one before is complete. */
 typedef struct overrun {
@@ -120,7 +119,7 @@ static const struct overrun_row {
 };
 enum { OVERRUN_COUNT = sizeof OVERRUNS / sizeof *OVERRUNS };
 
-START_TEST(generations_before) {
+TEST_EACH(generations_before, OVERRUN_COUNT *RUN_VARIANTS) {
     const struct overrun_row *expected = &OVERRUNS[_i / RUN_VARIANTS];
     run *r = run_new(expected->text, _i % RUN_VARIANTS);
     overrun it = {.r = r};
@@ -135,20 +134,7 @@ START_TEST(generations_before) {
                   it.known, it.unknown);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ROW_COUNT) {
     run_check_memory(ROWS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("named");
-    TCase *tests = tcase_create("named");
-    tcase_add_loop_test(tests, generations, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, generations_before, 0, OVERRUN_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_semaphore.c - semaphores: who gets whose units, and what comes with them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
 /* A kernel: reads that know of their write, those that do not, and what is left at the end. */
@@ -119,7 +120,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-START_TEST(units_come_with_what_was_released) {
+TEST_EACH(units_come_with_what_was_released, ROW_COUNT *RUN_VARIANTS) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -133,13 +134,11 @@ START_TEST(units_come_with_what_was_released) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* Serial numbers of the signals that the last wait of a run took. */
 typedef struct taken {
@@ -159,7 +158,7 @@ static bool note_taken(void *self, const grout_event *event) {
     return run_on_event(it->r, event);
 }
 
-START_TEST(oldest_first) {
+TEST_EACH(oldest_first, RUN_VARIANTS) {
     run *r = run_new("kernel @k(%y: out gmem i32[1]) {\n scratch %s : semaphore[1]\n"
                      " for %i in 0..5 { semaphore_signal %s[0], (add %i, 1) }\n"
                      " semaphore_wait %s[0], 4\n semaphore_wait %s[0], 7\n"
@@ -180,10 +179,9 @@ START_TEST(oldest_first) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_SEMAPHORE_READ], 1);
     run_delete(r);
 }
-END_TEST
 
 /* CTAs of a grid take turns; as many run at once as there is room for. */
-START_TEST(turns) {
+TEST_EACH(turns, RUN_VARIANTS) {
     run *r =
         run_new("kernel @k(%y: inout gmem i32[16]) grid(g = 16) {\n %g = axis_index g\n"
                 " scratch %s : semaphore[16] global\n if (gt %g, 0) { semaphore_wait %s[%g], 1\n"
@@ -197,21 +195,7 @@ START_TEST(turns) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ROW_COUNT) {
     run_check_memory(ROWS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("semaphore");
-    TCase *tests = tcase_create("semaphore");
-    tcase_add_loop_test(tests, units_come_with_what_was_released, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, oldest_first, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, turns, 0, RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

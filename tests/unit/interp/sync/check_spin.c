@@ -1,5 +1,6 @@
 /* check_spin.c - actors that go round under pct: they let those run that can end it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/run_kernel.h"
 
 /* The lock is %lock[7], which is 0 at first (run_fill); %n[4] counts those who have had it. */
@@ -43,7 +44,7 @@ static run *start(const spin_case *row, uint64_t seed) {
     return r;
 }
 
-START_TEST(locks_are_had_by_all) {
+TEST_EACH(locks_are_had_by_all, COUNT_OF(spin_cases)) {
     const spin_case *row = &spin_cases[_i];
     for (uint64_t seed = 0; seed < 200; seed++) {
         run *r = start(row, seed);
@@ -52,10 +53,9 @@ START_TEST(locks_are_had_by_all) {
         run_delete(r);
     }
 }
-END_TEST
 
 /* The decisions of such a run give it again, though a replay lowers nobody. */
-START_TEST(lowered_runs_replay) {
+TEST_EACH(lowered_runs_replay, COUNT_OF(spin_cases)) {
     const spin_case *row = &spin_cases[_i];
     for (uint64_t seed = 0; seed < 20; seed++) {
         grout_decisions decisions = {0};
@@ -74,10 +74,9 @@ START_TEST(lowered_runs_replay) {
         run_delete(again);
     }
 }
-END_TEST
 
 /* Turns that each take another tile are no spinning: the one of the highest priority takes all. */
-START_TEST(work_is_no_spinning) {
+TEST(work_is_no_spinning) {
     static const spin_case tiles = {
         "tiles", "kernel @k(%next: inout gmem i32[8], %y: inout gmem i32[64]) grid(g = 4)\n{\n"
                  " while {\n  %tile = atomic_fetch_add %next[7], 1\n  cond (lt %tile, 64)\n"
@@ -91,16 +90,4 @@ START_TEST(work_is_no_spinning) {
         }
         run_delete(r);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("spin");
-    TCase *tests = tcase_create("spin");
-    const int count = (int)(sizeof spin_cases / sizeof spin_cases[0]);
-    tcase_add_loop_test(tests, locks_are_had_by_all, 0, count);
-    tcase_add_loop_test(tests, lowered_runs_replay, 0, count);
-    tcase_add_test(tests, work_is_no_spinning);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

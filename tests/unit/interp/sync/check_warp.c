@@ -1,5 +1,6 @@
 /* check_warp.c - warps of a thread and partitions of a CTA: values, clocks, waits, lanes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/interp/order_probe.h"
 
 #define ANY UINT32_MAX
@@ -122,7 +123,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-START_TEST(children) {
+TEST_EACH(children, ROW_COUNT *RUN_VARIANTS) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -141,13 +142,11 @@ START_TEST(children) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(runs_go_on_from_every_step) {
+TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
-END_TEST
 
 /* A warp's copies are its own lane's: the thread's wait covers all four. */
 static const char *const LANES[] = {
@@ -163,7 +162,7 @@ static const char *const LANES[] = {
     "store %s, (broadcast 9.0 : f32[4, 32]) }",
 };
 
-START_TEST(lanes) {
+TEST_EACH(lanes, 2 * RUN_VARIANTS) {
     run *r = run_new(LANES[_i / RUN_VARIANTS], _i % RUN_VARIANTS);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (uint32_t i = 0; i < 128; i++) {
@@ -171,20 +170,7 @@ START_TEST(lanes) {
     }
     run_delete(r);
 }
-END_TEST
 
-START_TEST(memory_runs_out) {
+TEST_EACH(memory_runs_out, ROW_COUNT) {
     run_check_memory(ROWS[_i].text, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("warp");
-    TCase *tests = tcase_create("warp");
-    tcase_add_loop_test(tests, children, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
-    tcase_add_loop_test(tests, lanes, 0, 2 * RUN_VARIANTS);
-    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_auto_fence.c - where 'attr auto_fence = 1' puts a fence: before async accesses of SMEM that
  * the thread has touched itself since its last fence. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #define HEADER                                                                                     \
@@ -127,14 +128,13 @@ static void check_case(const fence_case *c, int auto_fence) {
     grout_text_free(&text);
 }
 
-START_TEST(fences_stand_where_they_have_to) {
+TEST_EACH(fences_stand_where_they_have_to, COUNT_OF(cases)) {
     check_case(&cases[_i], 1);
     check_case(&cases[_i], 0);
 }
-END_TEST
 
 /* Loops in loops do not multiply the work: this ends at once. */
-START_TEST(deep_loops_end) {
+TEST(deep_loops_end) {
     enum { DEPTH = 200 };
     grout_text text = {0};
     grout_text_add(&text, HEADER, 1);
@@ -152,14 +152,4 @@ START_TEST(deep_loops_end) {
                                         find_op(bound.bound, GROUT_OP_COPY_SMEM_TO_GMEM, 0)));
     free_text(&bound);
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("auto_fence");
-    TCase *tcase = tcase_create("auto_fence");
-    tcase_add_loop_test(tcase, fences_stand_where_they_have_to, 0, COUNT_OF(cases));
-    tcase_add_test(tcase, deep_loops_end);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_bind.c - defines, objects, axes; what a bound module answers.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #include "grout/build.h"
@@ -23,7 +24,7 @@ static const char ring_text[] =
     "  }\n"
     "}\n";
 
-START_TEST(answers) {
+TEST(answers) {
     bound_text text = bind_text(ring_text, NULL, 0);
     const grout_module *module = text.bound;
     ck_assert_msg(module != NULL, "%s", get_said(text.diags));
@@ -47,11 +48,10 @@ START_TEST(answers) {
     ck_assert_int_eq(grout_op_get_attr_integer(module, wait, GROUT_ATTR_UNROLL, 7), 7);
     free_text(&text);
 }
-END_TEST
 
 /* A bound module stands on its own, prints as what it came from, and binds from the same text
  * twice. */
-START_TEST(owns_itself) {
+TEST(owns_itself) {
     bound_text text = bind_text(ring_text, NULL, 0);
     grout_text symbolic = {0}, bound = {0};
     grout_module_print(text.symbolic, &symbolic);
@@ -64,7 +64,6 @@ START_TEST(owns_itself) {
     grout_text_free(&bound);
     free_text(&text);
 }
-END_TEST
 
 typedef struct define_case {
     const char *name;
@@ -104,7 +103,7 @@ static const define_case define_cases[] = {
     {"inexact", {{.name = "X", .integer = 100}}, 1, GROUT_DIAG_INEXACT_DIVISION, 0, 0},
 };
 
-START_TEST(defines) {
+TEST_EACH(defines, COUNT_OF(define_cases)) {
     const define_case *c = &define_cases[_i];
     bound_text text = bind_text(ring_text, c->defines, c->count);
     ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->name, get_said(text.diags));
@@ -122,10 +121,9 @@ START_TEST(defines) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* A const that is overridden is not evaluated. */
-START_TEST(overridden_const_has_no_value) {
+TEST(overridden_const_has_no_value) {
     grout_define define = {.name = "N", .integer = 8};
     bound_text text = bind_text("const M = 7, N = M / 2\n"
                                 "kernel @k(%a: out gmem f32[N]) {\n"
@@ -135,7 +133,6 @@ START_TEST(overridden_const_has_no_value) {
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     free_text(&text);
 }
-END_TEST
 
 typedef struct dimension_case {
     const char *type;
@@ -156,7 +153,7 @@ static const dimension_case dimension_cases[] = {
     {"f32[true]", GROUT_DIAG_CONST_TYPE},
 };
 
-START_TEST(dimensions) {
+TEST_EACH(dimensions, COUNT_OF(dimension_cases)) {
     const dimension_case *c = &dimension_cases[_i];
     char source[256];
     snprintf(source, sizeof source, "kernel @k(%%a: in gmem %s) {\n}\n", c->type);
@@ -164,11 +161,10 @@ START_TEST(dimensions) {
     ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->type, get_said(text.diags));
     free_text(&text);
 }
-END_TEST
 
 /* A program may give one expression to two operations; each operand has an element type of its own.
  */
-START_TEST(shared_expression) {
+TEST(shared_expression) {
     grout_diags *diags = grout_diags_new();
     grout_builder *builder = grout_builder_new("test");
     grout_builder_kernel(builder, "k");
@@ -193,10 +189,9 @@ START_TEST(shared_expression) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* The builder does not watch where values are used; binding does. */
-START_TEST(use_outside_its_block) {
+TEST(use_outside_its_block) {
     grout_diags *diags = grout_diags_new();
     grout_builder *builder = grout_builder_new("test");
     grout_builder_kernel(builder, "k");
@@ -215,19 +210,4 @@ START_TEST(use_outside_its_block) {
     ck_assert(grout_diags_has_errors(diags));
     grout_module_free(module);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("bind");
-    TCase *tcase = tcase_create("bind");
-    tcase_add_test(tcase, answers);
-    tcase_add_test(tcase, owns_itself);
-    tcase_add_loop_test(tcase, defines, 0, COUNT_OF(define_cases));
-    tcase_add_test(tcase, overridden_const_has_no_value);
-    tcase_add_loop_test(tcase, dimensions, 0, COUNT_OF(dimension_cases));
-    tcase_add_test(tcase, shared_expression);
-    tcase_add_test(tcase, use_outside_its_block);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

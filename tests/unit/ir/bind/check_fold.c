@@ -1,5 +1,6 @@
 /* check_fold.c - constant expressions, their faults, and constants as elements of every type.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #include <inttypes.h>
@@ -76,7 +77,7 @@ static const fold_case fold_cases[] = {
     {"f32:0x3f800000 + 1", 0, GROUT_DIAG_CONST_TYPE},
 };
 
-START_TEST(integers) {
+TEST_EACH(integers, COUNT_OF(fold_cases)) {
     const fold_case *c = &fold_cases[_i];
     char text[256];
     snprintf(text, sizeof text, "const V = %s\nkernel @k(%%a: out gmem f32[1]) {\n}\n", c->expr);
@@ -91,7 +92,6 @@ START_TEST(integers) {
     }
     free_text(&bound);
 }
-END_TEST
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
@@ -122,7 +122,7 @@ static const float_case float_cases[] = {
     {"f16:0x3c00", 0, GROUT_DIAG_CONST_TYPE},
 };
 
-START_TEST(floats) {
+TEST_EACH(floats, COUNT_OF(float_cases)) {
     const float_case *c = &float_cases[_i];
     char text[256];
     snprintf(text, sizeof text, "const V : f32 = %s\nkernel @k(%%a: out gmem f32[1]) {\n}\n",
@@ -137,10 +137,9 @@ START_TEST(floats) {
     }
     free_text(&bound);
 }
-END_TEST
 
 /* A chain of consts is longer than any stack of ours would be. */
-START_TEST(long_chain) {
+TEST(long_chain) {
     enum { LENGTH = 20000 };
     grout_text text = {0};
     grout_text_add(&text, "const A0 = A1 + 1\n");
@@ -155,9 +154,8 @@ START_TEST(long_chain) {
     free_text(&bound);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(cycles) {
+TEST_EACH(cycles, 3) {
     static const char *const texts[] = {"const A = A", "const A = B, B = C + 1, C = 2 * A",
                                         "const A = 1 + B, B = min(A, 3)"};
     char text[256];
@@ -167,7 +165,6 @@ START_TEST(cycles) {
     ck_assert_uint_eq(grout_diags_count(bound.diags), 1);
     free_text(&bound);
 }
-END_TEST
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
@@ -213,17 +210,16 @@ static const bits_case bits_cases[] = {
     {2.0, GROUT_DTYPE_BOOL, 1},
 };
 
-START_TEST(float_bits) {
+TEST_EACH(float_bits, COUNT_OF(bits_cases)) {
     const bits_case *c = &bits_cases[_i];
     grout_expr_value value = {.is_float = true, .number = c->number};
     ck_assert_msg(grout_expr_value_to_bits(value, c->dtype) == c->bits, "%a as %s: %" PRIx64,
                   c->number, grout_dtype_get_info(c->dtype)->text,
                   grout_expr_value_to_bits(value, c->dtype));
 }
-END_TEST
 
 /* f32 and f64 against the compiler's own conversions, which round to nearest even too. */
-START_TEST(float_bits_random) {
+TEST(float_bits_random) {
     uint64_t state = 7;
     for (int i = 0; i < 200000; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -256,7 +252,6 @@ START_TEST(float_bits_random) {
         }
     }
 }
-END_TEST
 
 /* The one nearest to a number among all finite values of a 16-bit format, the even one of two. */
 static uint64_t search_nearest(double number, int exponent_bits, int mantissa_bits) {
@@ -278,7 +273,7 @@ static uint64_t search_nearest(double number, int exponent_bits, int mantissa_bi
 }
 
 /* Constants of the 16-bit types are rounded once, from the number as it was written. */
-START_TEST(half_bits_random) {
+TEST(half_bits_random) {
     uint64_t state = 11;
     for (int i = 0; i < 400; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -296,9 +291,8 @@ START_TEST(half_bits_random) {
         ck_assert_msg(brain == search_nearest(number, 8, 7), "%a as bf16: %" PRIx64, number, brain);
     }
 }
-END_TEST
 
-START_TEST(integer_bits) {
+TEST(integer_bits) {
     grout_expr_value value = {.integer = -2};
     ck_assert_uint_eq(grout_expr_value_to_bits(value, GROUT_DTYPE_I8), 0xfe);
     ck_assert_uint_eq(grout_expr_value_to_bits(value, GROUT_DTYPE_I32), 0xfffffffe);
@@ -309,20 +303,4 @@ START_TEST(integer_bits) {
     ck_assert_uint_eq(grout_expr_value_to_bits(pattern, GROUT_DTYPE_F32), 0x7fc00001);
     grout_expr_value truth = {.is_bool = true, .integer = 1};
     ck_assert_uint_eq(grout_expr_value_to_bits(truth, GROUT_DTYPE_BOOL), 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("fold");
-    TCase *tcase = tcase_create("fold");
-    tcase_add_loop_test(tcase, integers, 0, COUNT_OF(fold_cases));
-    tcase_add_loop_test(tcase, floats, 0, COUNT_OF(float_cases));
-    tcase_add_test(tcase, long_chain);
-    tcase_add_loop_test(tcase, cycles, 0, 3);
-    tcase_add_loop_test(tcase, float_bits, 0, COUNT_OF(bits_cases));
-    tcase_add_test(tcase, float_bits_random);
-    tcase_add_test(tcase, half_bits_random);
-    tcase_add_test(tcase, integer_bits);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

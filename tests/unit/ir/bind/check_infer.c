@@ -1,5 +1,6 @@
 /* check_infer.c - the type of every value: literals, shapes, regions; and what is refused.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* A statement that defines %r, and the type of %r; or the code that refuses it. */
@@ -330,7 +331,7 @@ static bound_text bind_statement(const char *statement) {
     return bind_text(source, NULL, 0);
 }
 
-START_TEST(results) {
+TEST_EACH(results, COUNT_OF(infer_cases)) {
     const infer_case *c = &infer_cases[_i];
     bound_text text = bind_statement(c->statement);
     ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->statement, get_said(text.diags));
@@ -343,7 +344,6 @@ START_TEST(results) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* Statements without a result. */
 static const infer_case statement_cases[] = {
@@ -391,26 +391,24 @@ static const infer_case statement_cases[] = {
     {"debug_print \"{}\", %a", NULL, KIND},
 };
 
-START_TEST(statements) {
+TEST_EACH(statements, COUNT_OF(statement_cases)) {
     const infer_case *c = &statement_cases[_i];
     bound_text text = bind_statement(c->statement);
     ck_assert_msg(get_code(text.diags) == c->code, "%s: %s", c->statement, get_said(text.diags));
     free_text(&text);
 }
-END_TEST
 
 /* One fault, one report: what follows from it is not reported again. */
-START_TEST(one_report_a_fault) {
+TEST(one_report_a_fault) {
     bound_text text = bind_statement("%q = add %n, %x\n %r = mul %q, 2\n store %b[0, 0], %r\n"
                                      "%w = if (lt %q, 3) {\n yield %r\n } else {\n yield %q\n }\n"
                                      "store %b[%q, 0], %w");
     ck_assert_msg(grout_diags_count(text.diags) == 1, "%s", get_said(text.diags));
     free_text(&text);
 }
-END_TEST
 
 /* Where a constant says nothing of its type, the operand's dtype answers. */
-START_TEST(constant_dtypes) {
+TEST(constant_dtypes) {
     bound_text text = bind_statement("%r = add %x, 1\n %s = add 2, 3");
     const grout_op *op = grout_module_get_op(text.bound, find_op(text.bound, GROUT_OP_ADD, 0));
     const grout_operand *operand = grout_module_get_operand(text.bound, op, 1);
@@ -419,16 +417,4 @@ START_TEST(constant_dtypes) {
     operand = grout_module_get_operand(text.bound, op, 0);
     ck_assert_int_eq(grout_module_get_operand_dtype(text.bound, operand), GROUT_DTYPE_I32);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("infer");
-    TCase *tcase = tcase_create("infer");
-    tcase_add_loop_test(tcase, results, 0, COUNT_OF(infer_cases));
-    tcase_add_loop_test(tcase, statements, 0, COUNT_OF(statement_cases));
-    tcase_add_test(tcase, one_report_a_fault);
-    tcase_add_test(tcase, constant_dtypes);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* check_infer_sync.c - clusters, semaphores, the explicit style: types and refusals, views,
  * arrivals and places in memory. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #define MISMATCH GROUT_DIAG_TYPE_MISMATCH
@@ -161,7 +162,7 @@ static const sync_case cases[] = {
 };
 // clang-format on
 
-START_TEST(each_statement_has_its_type) {
+TEST_EACH(each_statement_has_its_type, COUNT_OF(cases)) {
     const sync_case *c = &cases[_i];
     grout_text text = {0};
     grout_text_add(&text, "%s  %s\n}\n", HEADER, c->statement);
@@ -185,7 +186,6 @@ START_TEST(each_statement_has_its_type) {
     free_text(&bound);
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
@@ -197,7 +197,7 @@ static grout_view view_of(const bound_text *text, grout_opcode opcode, uint32_t 
     return view;
 }
 
-START_TEST(a_view_says_which_cta) {
+TEST(a_view_says_which_cta) {
     bound_text text =
         bind_text(HEADER "  %r = load %as.cluster(%n, 3)[1, ds(%n, 2)]\n}\n", NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
@@ -214,9 +214,8 @@ START_TEST(a_view_says_which_cta) {
     ck_assert_int_eq(peer.extent[1], 2);
     free_text(&text);
 }
-END_TEST
 
-START_TEST(a_view_goes_through_a_descriptor) {
+TEST(a_view_goes_through_a_descriptor) {
     bound_text text =
         bind_text(HEADER "  copy_gmem_to_smem %d[%n + 1, 32], %as[0], %m[0]\n}\n", NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
@@ -233,7 +232,6 @@ START_TEST(a_view_goes_through_a_descriptor) {
     ck_assert_uint_eq(view_of(&text, GROUT_OP_COPY_GMEM_TO_SMEM, 0, 1).descriptor, 0);
     free_text(&text);
 }
-END_TEST
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
@@ -255,7 +253,7 @@ static const struct {
     {"mbarrier[1]", 0},
 };
 
-START_TEST(a_phase_takes_so_many_arrivals) {
+TEST_EACH(a_phase_takes_so_many_arrivals, COUNT_OF(arrivals)) {
     grout_text text = {0};
     grout_text_add(&text, "kernel @k() cluster(cx = 2, cy = 4, cz = 3) {\n  scratch %%b : %s\n}\n",
                    arrivals[_i].object);
@@ -266,9 +264,8 @@ START_TEST(a_phase_takes_so_many_arrivals) {
     free_text(&bound);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(only_arrays_and_barriers_take_smem) {
+TEST(only_arrays_and_barriers_take_smem) {
     bound_text text = bind_text("kernel @k() threads(wg = 1) {\n"
                                 "  scratch %as : smem f32[16]\n"
                                 "  scratch %p : gmem f32[16]\n"
@@ -289,11 +286,10 @@ START_TEST(only_arrays_and_barriers_take_smem) {
     ck_assert(!grout_module_get_object(bound, find_object(bound, "s"))->is_global);
     free_text(&text);
 }
-END_TEST
 
 /* Barriers of scopes after each other share bytes only if the hardware and its users see no
  * difference. */
-START_TEST(barriers_of_scopes_share_with_their_like) {
+TEST(barriers_of_scopes_share_with_their_like) {
     static const struct {
         const char *first, *second;
         bool is_shared;
@@ -322,9 +318,8 @@ START_TEST(barriers_of_scopes_share_with_their_like) {
         grout_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(semaphores_of_an_array_have_a_limit) {
+TEST(semaphores_of_an_array_have_a_limit) {
     bound_text text = bind_text("kernel @k() {\n  scratch %s : semaphore[1048576]\n}\n", NULL, 0);
     ck_assert_ptr_nonnull(text.bound);
     free_text(&text);
@@ -333,10 +328,9 @@ START_TEST(semaphores_of_an_array_have_a_limit) {
     ck_assert_int_eq(get_code(text.diags), DIM);
     free_text(&text);
 }
-END_TEST
 
 /* CTA i has rank i % C in cluster i / C; the last cluster axis is the fastest. */
-START_TEST(ranks_are_row_major) {
+TEST(ranks_are_row_major) {
     bound_text text = bind_text(
         "kernel @k() threads(wg = 2) cluster(cx = 2, cy = 3) grid(x = 2, y = 2) {\n}\n", NULL, 0);
     const grout_module *bound = text.bound;
@@ -356,9 +350,8 @@ START_TEST(ranks_are_row_major) {
     ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 1 << 0, 4), 1u << 4);
     free_text(&text);
 }
-END_TEST
 
-START_TEST(an_exit_sync_is_for_clusters) {
+TEST(an_exit_sync_is_for_clusters) {
     static const struct {
         const char *text;
         bool is_sync;
@@ -379,21 +372,4 @@ START_TEST(an_exit_sync_is_for_clusters) {
                       kernels[k].text);
         free_text(&text);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("infer_sync");
-    TCase *tcase = tcase_create("infer_sync");
-    tcase_add_loop_test(tcase, each_statement_has_its_type, 0, COUNT_OF(cases));
-    tcase_add_test(tcase, a_view_says_which_cta);
-    tcase_add_test(tcase, a_view_goes_through_a_descriptor);
-    tcase_add_loop_test(tcase, a_phase_takes_so_many_arrivals, 0, COUNT_OF(arrivals));
-    tcase_add_test(tcase, only_arrays_and_barriers_take_smem);
-    tcase_add_test(tcase, barriers_of_scopes_share_with_their_like);
-    tcase_add_test(tcase, semaphores_of_an_array_have_a_limit);
-    tcase_add_test(tcase, ranks_are_row_major);
-    tcase_add_test(tcase, an_exit_sync_is_for_clusters);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

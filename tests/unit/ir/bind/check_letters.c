@@ -1,6 +1,7 @@
 /* check_letters.c - no operation takes an operand of another kind than its letter says: each op of
  * shape PLAIN, each of its operands, each wrong kind is refused, by a report at the op's line.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #define BARRIER_OPERAND "%bar[0]"
@@ -162,7 +163,7 @@ static void check_operand(const grout_op_info *info, uint32_t operand, const sam
     grout_diags_free(diags);
 }
 
-START_TEST(no_op_takes_an_operand_of_another_kind) {
+TEST_EACH(no_op_takes_an_operand_of_another_kind, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     if (_i == GROUT_OP_NONE || info->shape != GROUT_SHAPE_PLAIN) {
         return;
@@ -176,10 +177,9 @@ START_TEST(no_op_takes_an_operand_of_another_kind) {
         }
     }
 }
-END_TEST
 
 /* The test above would pass if its kernels were refused for another reason. */
-START_TEST(the_kernel_around_is_right) {
+TEST(the_kernel_around_is_right) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
     add_kernel(grout_op_get_info(grout_op_find("commit_smem", 11)), 0, "", &text);
@@ -192,18 +192,4 @@ START_TEST(the_kernel_around_is_right) {
     grout_module_free(symbolic);
     grout_text_free(&text);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("letters");
-    TCase *tcase = tcase_create("letters");
-    tcase_add_loop_test(tcase, no_op_takes_an_operand_of_another_kind, 0, GROUT_OP_COUNT);
-    tcase_add_test(tcase, the_kernel_around_is_right);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 /* check_smem_plan.c - where SMEM objects lie: alignment, sharing of scopes, the pool of barriers.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 static int64_t get_offset(const bound_text *text, const char *name) {
@@ -14,15 +15,14 @@ static bound_text bind_body(const char *body) {
     return text;
 }
 
-START_TEST(nothing) {
+TEST(nothing) {
     bound_text text = bind_body("store %a[0], 1.0\n");
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 0);
     free_text(&text);
 }
-END_TEST
 
 /* Arrays at multiples of 1024, in order, then barriers in 8 bytes each. */
-START_TEST(scratch) {
+TEST(scratch) {
     bound_text text = bind_body("scratch %x : smem u8[1]\nscratch %bar : barrier[3]\n"
                                 "scratch %y : smem f32[300]\nscratch %z : smem bf16[2]\n"
                                 "scratch %last : barrier[1]\nstore %a[0], 1.0\n");
@@ -34,11 +34,10 @@ START_TEST(scratch) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 3112);
     free_text(&text);
 }
-END_TEST
 
 /* Scopes inside each other add up, scopes after each other share, scratch lies below all of them.
  */
-START_TEST(scopes) {
+TEST(scopes) {
     bound_text text =
         bind_body("scoped(%x : smem u8[2000]) {\n"
                   "  scoped(%y : smem u8[100]) {\n  }\n"
@@ -55,10 +54,9 @@ START_TEST(scopes) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 3072 + 5000);
     free_text(&text);
 }
-END_TEST
 
 /* An alias has its place in the array whose bytes it has, and takes none of its own. */
-START_TEST(aliases) {
+TEST(aliases) {
     bound_text text = bind_body("scratch %x : smem u8[1]\nscratch %y : smem u8[4096]\n"
                                 "scratch %p : smem f32[32] alias(%y, 1024)\n"
                                 "scratch %q : smem u8[64] alias(%p)\n"
@@ -80,10 +78,9 @@ START_TEST(aliases) {
     ck_assert(!grout_objects_share_bytes(text.bound, x, y));
     free_text(&text);
 }
-END_TEST
 
 /* Barriers are handed on among scopes after each other, if number and arrivals are equal. */
-START_TEST(barrier_pool) {
+TEST(barrier_pool) {
     bound_text text = bind_body("scratch %s : barrier[2]\n"
                                 "scoped(%x : barrier[2]) {\n  scoped(%y : barrier[2]) {\n  }\n}\n"
                                 "scoped(%z : barrier[2]) {\n}\n"
@@ -101,10 +98,9 @@ START_TEST(barrier_pool) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 72);
     free_text(&text);
 }
-END_TEST
 
 /* Accumulators are registers; both bodies of a while may have scopes. */
-START_TEST(accumulators_and_whiles) {
+TEST(accumulators_and_whiles) {
     bound_text text =
         bind_body("scratch %acc : acc f32[64, 256]\nscratch %x : smem u8[100]\n"
                   "while {\n  scoped(%y : smem u8[10], %other : acc f16[64, 8]) {\n  }\n"
@@ -119,10 +115,9 @@ START_TEST(accumulators_and_whiles) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 1056);
     free_text(&text);
 }
-END_TEST
 
 /* Each kernel of a module has a plan of its own. */
-START_TEST(two_kernels) {
+TEST(two_kernels) {
     bound_text text =
         bind_text("kernel @one() {\n  scratch %x : smem u8[100]\n  scratch %p : barrier[1]\n}\n"
                   "kernel @two() {\n  scratch %y : smem u8[200]\n  scratch %q : barrier[1]\n}\n",
@@ -135,10 +130,9 @@ START_TEST(two_kernels) {
     ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 2, GROUT_SPACE_SMEM), 208);
     free_text(&text);
 }
-END_TEST
 
 /* The budget is 232448 bytes: at the limit, and one byte past it. */
-START_TEST(budget) {
+TEST_EACH(budget, 2) {
     char body[128];
     int bytes = _i == 0 ? 232448 : 232449;
     snprintf(body, sizeof body, "scratch %%x : smem u8[%d]\nstore %%x[0], 1\nstore %%a[0], 1.0\n",
@@ -148,20 +142,4 @@ START_TEST(budget) {
     ck_assert_int_eq(get_code(text.diags), _i == 0 ? GROUT_DIAG_NONE : GROUT_DIAG_SMEM_BUDGET);
     ck_assert(grout_verify(text.bound, GROUT_ARCH_ANY, text.diags));
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("smem_plan");
-    TCase *tcase = tcase_create("smem_plan");
-    tcase_add_test(tcase, nothing);
-    tcase_add_test(tcase, scratch);
-    tcase_add_test(tcase, scopes);
-    tcase_add_test(tcase, aliases);
-    tcase_add_test(tcase, barrier_pool);
-    tcase_add_test(tcase, accumulators_and_whiles);
-    tcase_add_test(tcase, two_kernels);
-    tcase_add_loop_test(tcase, budget, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

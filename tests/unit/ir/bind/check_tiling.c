@@ -1,5 +1,6 @@
 /* check_tiling.c - the tile and swizzle that tile(infer) becomes: what suits every use, and which
  * of several. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* A kernel with what the tests use, and a body. */
@@ -112,13 +113,12 @@ static const struct {
     {"scratch %s : smem i4[64, 128] tile(infer) swizzle(32)\n", "tile(8, 64) swizzle(32)"},
 };
 
-START_TEST(choice) {
+TEST_EACH(choice, COUNT_OF(choices)) {
     expect_tiling(choices[_i].body, choices[_i].expected);
 }
-END_TEST
 
 /* The layout is that of the words. */
-START_TEST(layout) {
+TEST(layout) {
     bound_text text = bind_body("scratch %s : smem f16[64, 128] tile(infer)\n"
                                 "scratch %t : smem f16[64, 128] tile(8, 64) swizzle(128)\n"
                                 "wgmma %acc, %s[:, ds(0, 64)], %s, false\n");
@@ -137,7 +137,6 @@ START_TEST(layout) {
     ck_assert(!grout_object_get_inferred_tiling(text.bound, find_object(text.bound, "t"), &none));
     free_text(&text);
 }
-END_TEST
 
 static const struct {
     const char *body;
@@ -168,7 +167,7 @@ static const struct {
      GROUT_DIAG_NONE, ""},
 };
 
-START_TEST(refusal) {
+TEST_EACH(refusal, COUNT_OF(refusals)) {
     bound_text text = bind_body(refusals[_i].body);
     ck_assert_msg(get_code(text.diags) == refusals[_i].code, "%s%s", refusals[_i].body,
                   get_said(text.diags));
@@ -178,20 +177,18 @@ START_TEST(refusal) {
     }
     free_text(&text);
 }
-END_TEST
 
 /* Two arrays have a report each. */
-START_TEST(each_array_by_itself) {
+TEST(each_array_by_itself) {
     bound_text text = bind_body("scratch %s : smem f16[64, 32] tile(infer) swizzle(128)\n"
                                 "scratch %t : smem f16[64, 16] tile(infer) swizzle(64)\n");
     ck_assert_ptr_null(text.bound);
     ck_assert_uint_eq(grout_diags_count(text.diags), 2);
     free_text(&text);
 }
-END_TEST
 
 /* With other sizes it is another one, and the module as written stays as it is. */
-START_TEST(sizes) {
+TEST(sizes) {
     static const char source[] = "const K = 64\n"
                                  "kernel @k(%c: out gmem f32[64, 64]) {\n"
                                  "  scratch %s : smem f16[64, K] tile(infer)\n"
@@ -219,17 +216,4 @@ START_TEST(sizes) {
         grout_text_free(&printed);
         free_text(&text);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tiling");
-    TCase *tcase = tcase_create("tiling");
-    tcase_add_loop_test(tcase, choice, 0, sizeof choices / sizeof choices[0]);
-    tcase_add_loop_test(tcase, refusal, 0, sizeof refusals / sizeof refusals[0]);
-    tcase_add_test(tcase, layout);
-    tcase_add_test(tcase, each_array_by_itself);
-    tcase_add_test(tcase, sizes);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

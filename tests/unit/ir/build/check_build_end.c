@@ -1,12 +1,13 @@
 /* check_build_end.c - the builder's end: whether it has failed, calls after it, places with frames.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/ir/build/one_kernel.h"
 
 #include <string.h>
 
 /* ---- has it failed? -------------------------------------------------------------------------- */
 
-START_TEST(failure_is_seen_at_once) {
+TEST(failure_is_seen_at_once) {
     begin_kernel();
     ck_assert(!grout_builder_is_failed(b));
     ck_assert_ptr_null(grout_builder_get_mistake(b));
@@ -23,16 +24,14 @@ START_TEST(failure_is_seen_at_once) {
     ck_assert_str_eq(grout_builder_get_mistake(b)->message, "there is no value 999");
     grout_builder_free(b);
 }
-END_TEST
 
-START_TEST(no_builder_has_failed) {
+TEST(no_builder_has_failed) {
     ck_assert(grout_builder_is_failed(NULL));
     ck_assert_ptr_null(grout_builder_get_mistake(NULL));
     ck_assert_ptr_null(grout_builder_close(NULL, diags));
     ck_assert_uint_eq(grout_build_element(NULL, GROUT_DTYPE_NONE, 0), 0);
     grout_builder_free(b);
 }
-END_TEST
 
 /* ---- after the end --------------------------------------------------------------------------- */
 
@@ -118,7 +117,7 @@ static void (*const calls[])(void) = {call_values,  call_references, call_consta
                                       call_kernels, call_regions,    call_places};
 
 /* Each is a mistake and builds nothing; the module that was taken stays as it is. */
-START_TEST(calls_after_the_end_are_mistakes) {
+TEST_EACH(calls_after_the_end_are_mistakes, COUNT_OF(calls)) {
     begin_kernel();
     grout_builder_end_kernel(b);
     grout_module *module = grout_builder_close(b, diags);
@@ -135,9 +134,8 @@ START_TEST(calls_after_the_end_are_mistakes) {
     diags = grout_diags_new();
     check_text(module, "kernel @k(%a: in gmem f32[4, 8], %n: i32) grid(x = 2)\n{\n}\n");
 }
-END_TEST
 
-START_TEST(a_mistake_is_said_at_each_close) {
+TEST(a_mistake_is_said_at_each_close) {
     begin_kernel();
     for (uint32_t i = 0; i < 2; i++) {
         ck_assert_ptr_null(grout_builder_close(b, diags));
@@ -145,11 +143,10 @@ START_TEST(a_mistake_is_said_at_each_close) {
     }
     grout_builder_free(b);
 }
-END_TEST
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-START_TEST(places_have_frames) {
+TEST(places_have_frames) {
     grout_loc outer = {.line = 10, .kind = GROUT_LOC_PYTHON};
     grout_loc inner = {.line = 20, .kind = GROUT_LOC_PYTHON};
     begin_kernel();
@@ -169,11 +166,10 @@ START_TEST(places_have_frames) {
     ck_assert_uint_eq(caller.line, 10);
     grout_module_free(module);
 }
-END_TEST
 
 /* More frames around a mistake than its diagnostic names: that is at most GROUT_CALLERS_MAX. */
-START_TEST(a_mistake_names_its_callers) {
-    const uint32_t frames = (uint32_t)_i;
+TEST_EACH(a_mistake_names_its_callers, GROUT_CALLERS_MAX + 2) {
+    const uint32_t frames = (uint32_t)_i + (_i > GROUT_CALLERS_MAX ? 1 : 0);
     const uint32_t shown = frames < GROUT_CALLERS_MAX ? frames : GROUT_CALLERS_MAX;
     grout_loc loc = {.line = 1, .kind = GROUT_LOC_PYTHON};
     begin_kernel();
@@ -193,10 +189,9 @@ START_TEST(a_mistake_names_its_callers) {
                                                      : "called from here, and 2 frames around it");
     }
 }
-END_TEST
 
 /* Faults that only binding and the verifier see name them too. */
-START_TEST(a_fault_names_its_callers) {
+TEST(a_fault_names_its_callers) {
     grout_loc inner = {.line = 20, .column = 3, .length = 4, .kind = GROUT_LOC_PYTHON};
     grout_text text = {0};
     static const char source[] = "def inner(k):\n";
@@ -219,11 +214,10 @@ START_TEST(a_fault_names_its_callers) {
     grout_text_free(&text);
     grout_module_free(module);
 }
-END_TEST
 
 /* ---- what the kernel's text has ---- */
 
-START_TEST(loops_unroll) {
+TEST(loops_unroll) {
     const grout_operand zero = expr(0);
     begin_kernel();
     (void)grout_build_for(b, "i", zero, expr(8), expr(1), 0, NULL, NULL);
@@ -232,10 +226,9 @@ START_TEST(loops_unroll) {
     (void)grout_build_end(b, 0, NULL);
     expect_body("  for %i in 0..8 unroll(4) {\n    %0 = neg %n\n  }\n");
 }
-END_TEST
 
 /* Outside of a region, twice, in what is no loop. */
-START_TEST(what_does_not_unroll) {
+TEST_EACH(what_does_not_unroll, 3) {
     const grout_operand zero = expr(0);
     begin_kernel();
     if (_i == 1) {
@@ -249,28 +242,25 @@ START_TEST(what_does_not_unroll) {
     ck_assert_str_eq(grout_builder_get_mistake(b)->message, "'unroll' is for a loop, once");
     grout_builder_free(b);
 }
-END_TEST
 
-START_TEST(references_have_parts_of_parts) {
+TEST(references_have_parts_of_parts) {
     const grout_build_index first = grout_index_at(expr(0));
     begin_kernel();
     grout_operand row = grout_build_ref(b, a, 1, &first);
     (void)grout_build_load(b, grout_build_part_ref(b, row, 1, &first));
     expect_body("  %0 = load %a[0][0]\n");
 }
-END_TEST
 
-START_TEST(a_number_has_no_parts) {
+TEST(a_number_has_no_parts) {
     begin_kernel();
     const grout_build_index first = grout_index_at(expr(0));
     (void)grout_build_part_ref(b, expr(3), 1, &first);
     ck_assert_str_eq(grout_builder_get_mistake(b)->message, "indices are for references to memory");
     grout_builder_free(b);
 }
-END_TEST
 
 /* They are of the diagnostics, not of the text. */
-START_TEST(frames_do_not_print) {
+TEST(frames_do_not_print) {
     begin_kernel();
     grout_loc inner = {.line = 2, .kind = GROUT_LOC_PYTHON};
     inner.parent = grout_builder_at(b, (grout_loc){.line = 1}, "x.py");
@@ -278,10 +268,9 @@ START_TEST(frames_do_not_print) {
     (void)grout_build_add(b, value(n), expr(1));
     expect_body("  %0 = add %n, 1\n");
 }
-END_TEST
 
 /* The next id, which is not there yet, is the first that is refused. */
-START_TEST(a_frame_has_to_be_there) {
+TEST(a_frame_has_to_be_there) {
     grout_loc_id last = grout_builder_at(b, (grout_loc){.line = 1}, "x.py");
     ck_assert_uint_ne(grout_builder_at(b, (grout_loc){.line = 2, .parent = last}, "x.py"), 0);
     ck_assert(!grout_builder_is_failed(b));
@@ -290,32 +279,7 @@ START_TEST(a_frame_has_to_be_there) {
     ck_assert_ptr_nonnull(strstr(grout_builder_get_mistake(b)->message, "there is no place"));
     grout_builder_free(b);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("build_end");
-    TCase *tcase = tcase_create("build_end");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, failure_is_seen_at_once);
-    tcase_add_test(tcase, no_builder_has_failed);
-    tcase_add_loop_test(tcase, calls_after_the_end_are_mistakes, 0,
-                        (int)(sizeof calls / sizeof calls[0]));
-    tcase_add_test(tcase, a_mistake_is_said_at_each_close);
-    tcase_add_test(tcase, places_have_frames);
-    tcase_add_loop_test(tcase, a_mistake_names_its_callers, 0, GROUT_CALLERS_MAX + 1);
-    tcase_add_loop_test(tcase, a_mistake_names_its_callers, GROUT_CALLERS_MAX + 2,
-                        GROUT_CALLERS_MAX + 3);
-    tcase_add_test(tcase, a_fault_names_its_callers);
-    tcase_add_test(tcase, loops_unroll);
-    tcase_add_loop_test(tcase, what_does_not_unroll, 0, 3);
-    tcase_add_test(tcase, references_have_parts_of_parts);
-    tcase_add_test(tcase, a_number_has_no_parts);
-    tcase_add_test(tcase, frames_do_not_print);
-    tcase_add_test(tcase, a_frame_has_to_be_there);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

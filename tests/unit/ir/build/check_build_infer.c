@@ -1,5 +1,6 @@
 /* Types while building: grout_builder_infer of modules that are not finished.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/ir/build/one_kernel.h"
 
 #include "grout-internal/type.h"
@@ -20,7 +21,7 @@ static const char *infer(grout_value_id id, uint32_t faults) {
     return chars;
 }
 
-START_TEST(values_have_types) {
+TEST(values_have_types) {
     begin_kernel();
     grout_value_id loaded = grout_build_load(b, value(a));
     ck_assert_str_eq(infer(loaded, 0), "f32[4, 8]");
@@ -30,10 +31,9 @@ START_TEST(values_have_types) {
     ck_assert_str_eq(infer(grout_build_not(b, truth), 0), "bool");
     grout_builder_free(b);
 }
-END_TEST
 
 /* The ends that they lack are not missed, however deep. */
-START_TEST(regions_may_be_open) {
+TEST(regions_may_be_open) {
     begin_kernel();
     const grout_operand zero = expr(0);
     const char *const name = "acc";
@@ -52,9 +52,8 @@ START_TEST(regions_may_be_open) {
     ck_assert_str_eq(infer(chosen, 0), "i32");
     grout_builder_free(b);
 }
-END_TEST
 
-START_TEST(a_fault_is_seen_at_once) {
+TEST(a_fault_is_seen_at_once) {
     begin_kernel();
     const grout_operand zero = expr(0);
     (void)grout_build_for(b, "i", zero, expr(4), expr(1), 0, NULL, NULL);
@@ -66,10 +65,9 @@ START_TEST(a_fault_is_seen_at_once) {
     ck_assert_uint_eq(diag->place.line, 7);
     grout_builder_free(b);
 }
-END_TEST
 
 /* What is closed wrongly is a fault although the loop around it is open. */
-START_TEST(an_end_is_judged_when_it_is_built) {
+TEST(an_end_is_judged_when_it_is_built) {
     begin_kernel();
     const grout_operand zero = expr(0);
     const grout_operand half = grout_expr_operand(grout_build_float(b, 0.5));
@@ -80,10 +78,9 @@ START_TEST(an_end_is_judged_when_it_is_built) {
     (void)infer(n, 1);
     grout_builder_free(b);
 }
-END_TEST
 
 /* The values that a module is built for may come later. */
-START_TEST(a_require_says_nothing_yet) {
+TEST(a_require_says_nothing_yet) {
     grout_build_require(
         b, grout_build_expr(b, GROUT_EXPR_LT, grout_build_int(b, 2), grout_build_int(b, 1)), NULL);
     begin_kernel();
@@ -91,42 +88,24 @@ START_TEST(a_require_says_nothing_yet) {
     ck_assert_str_eq(infer(loaded, 0), "unknown");
     grout_builder_free(b);
 }
-END_TEST
 
 /* It is a copy that is asked. */
-START_TEST(asking_changes_nothing) {
+TEST(asking_changes_nothing) {
     begin_kernel();
     grout_value_id sum = grout_build_add(b, value(n), expr(1));
     ck_assert_str_eq(infer(sum, 0), "i32");
     (void)grout_build_neg(b, value(sum));
     expect_body("  %0 = add %n, 1\n  %1 = neg %0\n");
 }
-END_TEST
 
-START_TEST(nothing_to_infer) {
+TEST(nothing_to_infer) {
     ck_assert_ptr_null(grout_builder_infer(NULL, diags));
     begin_kernel();
     (void)grout_build_neg(b, value(999));
     ck_assert_ptr_null(grout_builder_infer(b, diags));
     grout_builder_free(b);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("build_infer");
-    TCase *tcase = tcase_create("build_infer");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, values_have_types);
-    tcase_add_test(tcase, regions_may_be_open);
-    tcase_add_test(tcase, a_fault_is_seen_at_once);
-    tcase_add_test(tcase, an_end_is_judged_when_it_is_built);
-    tcase_add_test(tcase, a_require_says_nothing_yet);
-    tcase_add_test(tcase, asking_changes_nothing);
-    tcase_add_test(tcase, nothing_to_infer);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/text.h"
 #include "grout/build.h"
+#include "tests/tests.h"
 #include "tests/unit/ir/module_equal.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_builder *b;
@@ -46,7 +45,7 @@ static void init(grout_value_id value, grout_generator_kind kind, uint32_t count
     grout_build_init(b, value, kind, count, arguments);
 }
 
-START_TEST(what_is_built_reads_back) {
+TEST(what_is_built_reads_back) {
     static const char text[] = "kernel @k(%x: in gmem f32[4] init(uniform(3, -1, 1)), %n: i32 "
                                "init(7), %y: inout gmem i32[4])\n"
                                "{\n  scratch %table : gmem i32[4] init([4, 3, 2, 1])\n}\n";
@@ -67,10 +66,9 @@ START_TEST(what_is_built_reads_back) {
     grout_module_free(parsed);
     grout_module_free(built);
 }
-END_TEST
 
 /* The low bits count, and a signed type has its sign. */
-START_TEST(elements_of_every_type) {
+TEST(elements_of_every_type) {
     static const char body[] = "  %c = bitcast i8:-3 : u8\n"
                                "  %d = popcount u64:18446744073709551615\n"
                                "  %e = pow f16:0x3c00, f16:0x3c00 approx\n";
@@ -89,7 +87,6 @@ START_TEST(elements_of_every_type) {
     grout_text_free(&printed);
     grout_module_free(built);
 }
-END_TEST
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
@@ -141,7 +138,7 @@ static const struct {
     {of_an_unknown_expression, "there is no expression 1000"},
 };
 
-START_TEST(each_mistake_is_reported_once) {
+TEST_EACH(each_mistake_is_reported_once, COUNT_OF(mistakes)) {
     mistakes[_i].make();
     grout_builder_end_kernel(b);
     ck_assert_ptr_null(grout_builder_finish(b, diags));
@@ -149,20 +146,7 @@ START_TEST(each_mistake_is_reported_once) {
     ck_assert_str_eq(grout_diags_get(diags, 0)->message, mistakes[_i].message);
     ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BUILDER);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("build_init");
-    TCase *tcase = tcase_create("build_init");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, what_is_built_reads_back);
-    tcase_add_test(tcase, elements_of_every_type);
-    tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,
-                        (int)(sizeof mistakes / sizeof mistakes[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -1,10 +1,11 @@
 /* check_build_parts.c - the builder's slice, reshape, concatenate, descriptors and inline_ptx.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/ir/build/one_kernel.h"
 
 #include <string.h>
 
-START_TEST(boxes_are_built) {
+TEST(boxes_are_built) {
     begin_kernel();
     grout_expr_id dims[] = {grout_build_int(b, 4), grout_build_int(b, 1)};
     grout_value_id v = grout_build_load(b, value(a));
@@ -17,9 +18,8 @@ START_TEST(boxes_are_built) {
     expect_body("  %0 = load %a\n  %1 = slice %0[ds(1, 4), 2]\n"
                 "  %2 = concatenate %1, %1 dim(0)\n  %3 = reshape %2 : f32[4, 1]\n");
 }
-END_TEST
 
-START_TEST(arrays_have_layouts) {
+TEST(arrays_have_layouts) {
     begin_kernel();
     const grout_expr_id dims[] = {grout_build_int(b, 8), grout_build_int(b, 16)};
     grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
@@ -30,9 +30,8 @@ START_TEST(arrays_have_layouts) {
     (void)grout_build_scratch(b, "s", &object);
     expect_body("  scratch %s : smem f32[8, 16] layout(\"interval_padding_pairs=[[16, 1]]\")\n");
 }
-END_TEST
 
-START_TEST(tiles_are_inferred) {
+TEST(tiles_are_inferred) {
     begin_kernel();
     const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 64)};
     grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
@@ -46,10 +45,9 @@ START_TEST(tiles_are_inferred) {
     expect_body("  scratch %s : smem bf16[64, 64] tile(infer)\n"
                 "  scratch %t : smem bf16[64, 64] tile(infer) swizzle(32)\n");
 }
-END_TEST
 
 /* Not of an accumulator, of a barrier, or beside a tile. */
-START_TEST(other_tiles_are_not_inferred) {
+TEST_EACH(other_tiles_are_not_inferred, 3) {
     static const char *const messages[] = {"accumulators have no tile, swizzle or transpose",
                                            "barriers have no tile, swizzle or transpose",
                                            "an array has a tile, or one that is inferred"};
@@ -68,10 +66,9 @@ START_TEST(other_tiles_are_not_inferred) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_ptr_nonnull(strstr(grout_diags_get(diags, 0)->message, messages[_i]));
 }
-END_TEST
 
 /* Accumulators lie in registers, and barriers are no arrays. */
-START_TEST(others_have_no_layout) {
+TEST_EACH(others_have_no_layout, 2) {
     begin_kernel();
     const grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 16)};
     grout_build_object object = {.kind = _i == 0 ? GROUT_OBJECT_ARRAY : GROUT_OBJECT_BARRIER,
@@ -85,10 +82,9 @@ START_TEST(others_have_no_layout) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_uint_eq(grout_diags_count(diags), 1);
 }
-END_TEST
 
 /* Indices that only the run tells, two lists of them, or none. */
-START_TEST(other_boxes_are_refused) {
+TEST_EACH(other_boxes_are_refused, 3) {
     begin_kernel();
     grout_value_id v = grout_build_load(b, value(a));
     grout_build_index at[] = {{.kind = GROUT_INDEX_AT, .start = _i == 0 ? value(n) : expr(0)}};
@@ -102,10 +98,9 @@ START_TEST(other_boxes_are_refused) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_uint_eq(grout_diags_count(diags), 1);
 }
-END_TEST
 
 /* Slot and array, then a start and an extent for each dimension. */
-START_TEST(descriptors_are_made) {
+TEST(descriptors_are_made) {
     begin_kernel();
     const grout_operand operands[] = {value(a), value(a), value(n), expr(0), expr(2), value(n)};
     const grout_expr_id dims[] = {grout_build_int(b, 2), grout_build_int(b, 8)};
@@ -114,10 +109,9 @@ START_TEST(descriptors_are_made) {
     expect_body("  %0 = make_tensor_descriptor %a, %a, %n, 0, 2, %n : f32[2, 8]\n"
                 "  tensormap_acquire %a\n");
 }
-END_TEST
 
 /* Both texts stand in front of the operands, and neither can be left out. */
-START_TEST(ptx_has_two_texts) {
+TEST_EACH(ptx_has_two_texts, 2) {
     begin_kernel();
     const grout_operand operands[] = {value(n), expr(7)};
     (void)grout_build_inline_ptx(b, "f", _i == 0 ? "add.s32 $0, $1, $2;" : NULL, GROUT_DTYPE_I32, 2,
@@ -130,10 +124,9 @@ START_TEST(ptx_has_two_texts) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_uint_eq(grout_diags_count(diags), 1);
 }
-END_TEST
 
 /* As many as there may be, before and after the kernel. */
-START_TEST(launches_are_built) {
+TEST(launches_are_built) {
     static const char *const arguments[] = {"a", "n"};
     grout_text text = {0};
     grout_text_add(&text, "launch @k(%%a, %%n)\n");
@@ -148,25 +141,7 @@ START_TEST(launches_are_built) {
     check_text(grout_builder_finish(b, diags), text.data);
     grout_text_free(&text);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("build_parts");
-    TCase *tcase = tcase_create("build_parts");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, launches_are_built);
-    tcase_add_test(tcase, boxes_are_built);
-    tcase_add_test(tcase, arrays_have_layouts);
-    tcase_add_loop_test(tcase, others_have_no_layout, 0, 2);
-    tcase_add_test(tcase, tiles_are_inferred);
-    tcase_add_loop_test(tcase, other_tiles_are_not_inferred, 0, 3);
-    tcase_add_loop_test(tcase, other_boxes_are_refused, 0, 3);
-    tcase_add_test(tcase, descriptors_are_made);
-    tcase_add_loop_test(tcase, ptx_has_two_texts, 0, 2);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/text.h"
 #include "grout/build.h"
+#include "tests/tests.h"
 #include "tests/unit/ir/module_equal.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_builder *b;
@@ -122,13 +121,12 @@ static void expect_body(const char *objects, const char *body) {
 
 /* ---- what is built --------------------------------------------------------------------------- */
 
-START_TEST(objects_of_each_kind_are_built) {
+TEST(objects_of_each_kind_are_built) {
     begin_objects();
     expect_body(OBJECTS, "");
 }
-END_TEST
 
-START_TEST(references_name_other_ctas) {
+TEST(references_name_other_ctas) {
     begin_objects();
     grout_builder_inline(b, true);
     grout_operand place[] = {value(n), value(grout_build_neg(b, value(n)))};
@@ -139,9 +137,8 @@ START_TEST(references_name_other_ctas) {
     expect_body(OBJECTS, "  %v = load %tile.cluster(%n, (neg %n))\n"
                          "  mbarrier_arrive %full[1].cluster(0, 1)\n");
 }
-END_TEST
 
-START_TEST(each_form_is_built) {
+TEST(each_form_is_built) {
     begin_objects();
     grout_expr_id box[] = {grout_build_int(b, 4), grout_build_int(b, 8)};
     grout_value_id descriptor = grout_build_tensor_descriptor(b, value(a), GROUT_DTYPE_F32, 2, box);
@@ -184,9 +181,8 @@ START_TEST(each_form_is_built) {
                          "  async_store_smem %6, %tile, %full[0]\n"
                          "  cluster_barrier\n");
 }
-END_TEST
 
-START_TEST(attributes_of_each_kind_are_built) {
+TEST(attributes_of_each_kind_are_built) {
     static const grout_choice choices[] = {GROUT_CHOICE_SCOPE_CLUSTER, GROUT_CHOICE_ORDER_RELEASE};
     begin_objects();
     grout_operand copy[] = {value(a), value(tile), at(full, 0)};
@@ -209,10 +205,9 @@ START_TEST(attributes_of_each_kind_are_built) {
                 "  copy_gmem_to_smem %a, %tile, %full[0] multicast(cx, cy)\n"
                 "  mbarrier_arrive %full[0] count(2) order(release) scope(cluster) from_cta(0)\n");
 }
-END_TEST
 
 /* Types are not looked at before the module is bound: the array may have any rank. */
-START_TEST(ranges_are_built) {
+TEST(ranges_are_built) {
     begin_objects();
     const grout_expr_id low = grout_build_int(b, -1), one = grout_build_int(b, 1);
     const grout_written_range pixels[] = {{low, low, one}, {one, low, grout_build_int(b, 2)}};
@@ -221,9 +216,8 @@ START_TEST(ranges_are_built) {
     expect_body(OBJECTS, "  copy_gmem_to_smem_im2col %a, %tile, %full[0], 1, 1 "
                          "pixels(-1..-1, 1..-1 step 2)\n");
 }
-END_TEST
 
-START_TEST(warps_have_an_index) {
+TEST(warps_have_an_index) {
     begin_kernel();
     grout_value_id w = grout_build_warp_map(b, NULL);
     (void)grout_build_neg(b, value(w));
@@ -232,9 +226,8 @@ START_TEST(warps_have_an_index) {
     (void)grout_build_end(b, 0, NULL);
     expect_body("", "  warp_map(%0) {\n    %1 = neg %0\n  }\n  warp_map(%w) {\n  }\n");
 }
-END_TEST
 
-START_TEST(partitions_follow_the_first_body) {
+TEST(partitions_follow_the_first_body) {
     begin_kernel();
     grout_operand results[] = {value(n), expr(2)};
     grout_build_warp_specialize(b);
@@ -256,7 +249,6 @@ START_TEST(partitions_follow_the_first_body) {
                     "  %3 = warp_specialize {\n    yield %n\n  }\n"
                     "  %4 = neg %3\n");
 }
-END_TEST
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
@@ -473,7 +465,7 @@ static const struct {
     {regions_by_op, "'warp_map' has a function of its own"},
 };
 
-START_TEST(each_mistake_is_reported_once) {
+TEST_EACH(each_mistake_is_reported_once, COUNT_OF(mistakes)) {
     grout_builder_here(b, "user.c", 7);
     mistakes[_i].make();
     grout_builder_end_kernel(b);
@@ -482,25 +474,7 @@ START_TEST(each_mistake_is_reported_once) {
     ck_assert_str_eq(grout_diags_get(diags, 0)->message, mistakes[_i].message);
     ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_BUILDER);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("build_sync");
-    TCase *tcase = tcase_create("build_sync");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, objects_of_each_kind_are_built);
-    tcase_add_test(tcase, references_name_other_ctas);
-    tcase_add_test(tcase, each_form_is_built);
-    tcase_add_test(tcase, attributes_of_each_kind_are_built);
-    tcase_add_test(tcase, ranges_are_built);
-    tcase_add_test(tcase, warps_have_an_index);
-    tcase_add_test(tcase, partitions_follow_the_first_body);
-    tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,
-                        (int)(sizeof mistakes / sizeof mistakes[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -1,26 +1,24 @@
 /* check_builder.c - what is built prints as a text that reads back equal; mistakes are reported
  * once. SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/ir/build/build_sample.h"
 #include "tests/unit/ir/build/one_kernel.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is built --------------------------------------------------------------------------- */
 
-START_TEST(values_get_numbers) {
+TEST(values_get_numbers) {
     begin_kernel();
     grout_value_id x = grout_build_add(b, value(n), expr(1));
     grout_value_id y = grout_build_name(b, grout_build_mul(b, value(x), value(x)), "1");
     (void)grout_build_neg(b, value(y));
     expect_body("  %0 = add %n, 1\n  %1 = mul %0, %0\n  %2 = neg %1\n");
 }
-END_TEST
 
-START_TEST(values_nest_if_asked) {
+TEST(values_nest_if_asked) {
     begin_kernel();
     grout_builder_inline(b, true);
     grout_value_id x = grout_build_axis_index(b, "x");
@@ -29,9 +27,8 @@ START_TEST(values_nest_if_asked) {
     (void)grout_build_name(b, grout_build_add(b, value(y), value(z)), "sum");
     expect_body("  %sum = add (mul (axis_index x), 2), (neg %n)\n");
 }
-END_TEST
 
-START_TEST(values_nest_only_in_order) {
+TEST(values_nest_only_in_order) {
     begin_kernel();
     grout_builder_inline(b, true);
     grout_value_id x = grout_build_neg(b, value(n));
@@ -45,9 +42,8 @@ START_TEST(values_nest_only_in_order) {
     expect_body("  %0 = neg %n\n  %s = sub (abs %n), %0\n  %1 = neg %n\n  commit_smem\n"
                 "  %t = neg %1\n  %2 = neg %n\n  %u = add %2, %2\n");
 }
-END_TEST
 
-START_TEST(values_do_not_nest_without_end) {
+TEST(values_do_not_nest_without_end) {
     begin_kernel();
     grout_builder_inline(b, true);
     grout_value_id x = n;
@@ -57,9 +53,8 @@ START_TEST(values_do_not_nest_without_end) {
     grout_builder_end_kernel(b);
     check_text(grout_builder_finish(b, diags), NULL);
 }
-END_TEST
 
-START_TEST(references_have_indices_and_views) {
+TEST(references_have_indices_and_views) {
     begin_kernel();
     grout_builder_inline(b, true);
     grout_value_id i = grout_build_add(b, value(n), expr(1));
@@ -76,9 +71,8 @@ START_TEST(references_have_indices_and_views) {
     expect_body("  %v = load %a[(add %n, 1), ds(2, 4)]\n  store %a.transpose(1, 0), 0\n"
                 "  store %a[:], f32:0x7fc00000\n");
 }
-END_TEST
 
-START_TEST(aliases_and_views_of_bytes) {
+TEST(aliases_and_views_of_bytes) {
     begin_kernel();
     const grout_expr_id bytes = grout_build_int(b, 256),
                         dims[] = {grout_build_int(b, 2), grout_build_int(b, 32)};
@@ -101,9 +95,8 @@ START_TEST(aliases_and_views_of_bytes) {
     expect_body("  scratch %s : smem u8[256]\n  scratch %t : smem i32[32] alias(%s, 128)\n"
                 "  store %s.bitcast(f32).reshape(2, 32), 0\n  store %t, 0\n");
 }
-END_TEST
 
-START_TEST(regions_have_results) {
+TEST(regions_have_results) {
     static const char *const carries[] = {"c", NULL};
     begin_kernel();
     grout_operand inits[] = {value(n), expr(-5)};
@@ -124,9 +117,8 @@ START_TEST(regions_have_results) {
                 "    %3 = if 1 < 2 {\n      yield %c\n    } else {\n      yield %1\n    }\n"
                 "    yield %3, %2\n  }\n  %4 = add %r, %0\n");
 }
-END_TEST
 
-START_TEST(whiles_have_two_bodies) {
+TEST(whiles_have_two_bodies) {
     static const char *const carries[] = {"c", NULL};
     begin_kernel();
     grout_operand inits[] = {value(n), expr(-5)};
@@ -144,10 +136,9 @@ START_TEST(whiles_have_two_bodies) {
                 "    %3 = lt %2, 5\n    cond %3\n  } do {\n    %4 = neg %2\n"
                 "    yield %4, %1\n  }\n  %5 = add %r, %0\n");
 }
-END_TEST
 
 /* What the first body defines and the second uses is written in the first. */
-START_TEST(values_do_not_nest_across_bodies) {
+TEST(values_do_not_nest_across_bodies) {
     begin_kernel();
     grout_builder_inline(b, true);
     grout_operand init = expr(0);
@@ -165,9 +156,8 @@ START_TEST(values_do_not_nest_across_bodies) {
                 "    yield %2\n  }\n  while {\n    if (eq %n, 3) {\n    }\n"
                 "    cond (lt %n, 5)\n  } do {\n  }\n");
 }
-END_TEST
 
-START_TEST(tensor_cores_are_built) {
+TEST(tensor_cores_are_built) {
     static const uint32_t order[] = {1, 0};
     begin_kernel();
     grout_builder_inline(b, true);
@@ -206,9 +196,8 @@ START_TEST(tensor_cores_are_built) {
                 "  %0 = layout_cast (reduce_max %all dim(1)) wgmma_row\n"
                 "  %1 = exp (reduce_sum %all) approx\n  set_max_registers 24 decrease\n");
 }
-END_TEST
 
-START_TEST(scopes_have_objects) {
+TEST(scopes_have_objects) {
     begin_kernel();
     grout_expr_id four = grout_build_int(b, 4);
     grout_expr_id wide = grout_build_int(b, 32);
@@ -230,9 +219,8 @@ START_TEST(scopes_have_objects) {
     expect_body("  %0 = scoped(%s : smem bf16[4] tile(4) swizzle(32), %1 : barrier[4] arrivals(4)) "
                 "collective {\n    barrier_wait %1\n    %2 = load %s\n    yield %2\n  }\n");
 }
-END_TEST
 
-START_TEST(other_forms_are_built) {
+TEST(other_forms_are_built) {
     begin_kernel();
     grout_expr_id dims[] = {grout_build_int(b, 4)};
     grout_value_id i = grout_build_iota(b, grout_build_int(b, 0), GROUT_DTYPE_I32, 1, dims);
@@ -247,9 +235,8 @@ START_TEST(other_forms_are_built) {
                 "  %3 = fma 1, 2, 3\n  %4 = select 1, 2, 3\n  debug_print \"n \\\"{}\\\"\\n\", %n\n"
                 "  copy_smem_to_gmem %a, %a no_commit_group\n");
 }
-END_TEST
 
-START_TEST(consts_are_f32_if_their_value_is) {
+TEST(consts_are_f32_if_their_value_is) {
     grout_expr_id half = grout_build_const(b, "HALF", grout_build_float(b, 0.5));
     (void)grout_build_const(b, "MORE",
                             grout_build_expr(b, GROUT_EXPR_MUL, half, grout_build_int(b, 3)));
@@ -263,15 +250,13 @@ START_TEST(consts_are_f32_if_their_value_is) {
                "const HALF : f32 = 0.5\nconst MORE : f32 = HALF * 3\nconst NEG = -(5)\n"
                "const LOG = log2(8)\nconst LOW = -9223372036854775808\nconst INF : f32 = -inf\n");
 }
-END_TEST
 
-START_TEST(each_sample_reads_back_in_both_styles) {
+TEST_EACH(each_sample_reads_back_in_both_styles, 4) {
     grout_builder_free(b);
     check_text(_i < 2 ? build_sample(_i == 1, diags) : build_tensor_sample(_i == 3, diags), NULL);
 }
-END_TEST
 
-START_TEST(places_are_kept) {
+TEST(places_are_kept) {
     grout_builder_here(b, "user.c", 12);
     begin_kernel();
     grout_builder_at(b, (grout_loc){.line = 3, .column = 4, .length = 5, .kind = GROUT_LOC_PYTHON},
@@ -288,7 +273,6 @@ START_TEST(places_are_kept) {
     ck_assert_uint_eq(loc->column, 4);
     grout_module_free(module);
 }
-END_TEST
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
@@ -630,7 +614,7 @@ static const struct {
     {many_launches, "more than 64 launches"},
 };
 
-START_TEST(nothing_happens_after_a_mistake) {
+TEST(nothing_happens_after_a_mistake) {
     begin_kernel();
     ck_assert_uint_eq(grout_build_neg(b, value(0)), 0);
     ck_assert_uint_eq(grout_build_neg(b, value(n)), 0);
@@ -640,9 +624,8 @@ START_TEST(nothing_happens_after_a_mistake) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_str_eq(grout_diags_get(diags, 0)->message, "there is no value 0");
 }
-END_TEST
 
-START_TEST(each_mistake_is_reported_once) {
+TEST_EACH(each_mistake_is_reported_once, COUNT_OF(mistakes)) {
     grout_builder_here(b, "user.c", 7);
     mistakes[_i].make();
     ck_assert_ptr_null(grout_builder_finish(b, diags));
@@ -653,9 +636,8 @@ START_TEST(each_mistake_is_reported_once) {
     ck_assert_str_eq(diag->place.file, "user.c");
     ck_assert_uint_eq(diag->place.line, 7);
 }
-END_TEST
 
-START_TEST(a_builder_that_is_not_there_does_nothing) {
+TEST(a_builder_that_is_not_there_does_nothing) {
     grout_builder_free(b);
     b = NULL;
     grout_builder_inline(b, true);
@@ -665,35 +647,7 @@ START_TEST(a_builder_that_is_not_there_does_nothing) {
     ck_assert_ptr_null(grout_builder_finish(b, diags));
     ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_OUT_OF_MEMORY);
 }
-END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("builder");
-    TCase *tcase = tcase_create("builder");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, values_get_numbers);
-    tcase_add_test(tcase, values_nest_if_asked);
-    tcase_add_test(tcase, values_nest_only_in_order);
-    tcase_add_test(tcase, values_do_not_nest_without_end);
-    tcase_add_test(tcase, references_have_indices_and_views);
-    tcase_add_test(tcase, aliases_and_views_of_bytes);
-    tcase_add_test(tcase, regions_have_results);
-    tcase_add_test(tcase, whiles_have_two_bodies);
-    tcase_add_test(tcase, values_do_not_nest_across_bodies);
-    tcase_add_test(tcase, tensor_cores_are_built);
-    tcase_add_test(tcase, scopes_have_objects);
-    tcase_add_test(tcase, other_forms_are_built);
-    tcase_add_test(tcase, consts_are_f32_if_their_value_is);
-    tcase_add_loop_test(tcase, each_sample_reads_back_in_both_styles, 0, 4);
-    tcase_add_test(tcase, places_are_kept);
-    tcase_add_test(tcase, nothing_happens_after_a_mistake);
-    tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,
-                        (int)(sizeof mistakes / sizeof mistakes[0]));
-    tcase_add_test(tcase, a_builder_that_is_not_there_does_nothing);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_tests_between(set_up, tear_down);
 }

@@ -4,14 +4,13 @@
 #include "grout-internal/text.h"
 #include "ir/core/module.h"
 #include "ir/core/scope.h"
+#include "tests/tests.h"
 #include "tests/unit/ir/module_equal.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-START_TEST(strings_are_interned_once) {
+TEST(strings_are_interned_once) {
     enum { COUNT = 20000 };
     grout_module *module = grout_module__new(NULL);
     static grout_string_id ids[COUNT];
@@ -33,9 +32,8 @@ START_TEST(strings_are_interned_once) {
     ck_assert_uint_eq(grout_module__find_string(module, "12345", 3), ids[123]);
     grout_module_free(module);
 }
-END_TEST
 
-START_TEST(tables_keep_entry_0_and_zero_new_ones) {
+TEST(tables_keep_entry_0_and_zero_new_ones) {
     grout_table table;
     ck_assert(grout_table__init(&table, NULL, sizeof(uint64_t)));
     uint64_t item = 7;
@@ -48,9 +46,8 @@ START_TEST(tables_keep_entry_0_and_zero_new_ones) {
     ck_assert_uint_eq(table.count, 1002);
     grout_table__deinit(&table);
 }
-END_TEST
 
-START_TEST(a_clone_is_equal_and_owns_all) {
+TEST(a_clone_is_equal_and_owns_all) {
     const char text[] = "// c\nconst A = 2\nkernel @k(%a: in gmem f32[A])\n{\n"
                         "  %v = load %a[A - 1]  // t\n}\n";
     grout_diags *diags = grout_diags_new();
@@ -70,9 +67,8 @@ START_TEST(a_clone_is_equal_and_owns_all) {
     grout_module_free(copy);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(a_bound_module_needs_nobody_else) {
+TEST(a_bound_module_needs_nobody_else) {
     const char text[] = "// c\nconst A = 2\nkernel @k(%a: in gmem f32[A])\n{\n"
                         "  %v = load %a[A - 1]  // t\n}\n";
     grout_diags *diags = grout_diags_new();
@@ -97,9 +93,8 @@ START_TEST(a_bound_module_needs_nobody_else) {
     grout_module_free(bound[1]);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(inner_names_hide_outer_ones) {
+TEST(inner_names_hide_outer_ones) {
     grout_scope scope;
     ck_assert(grout_scope__init(&scope, NULL));
     grout_scope__bind(&scope, 5, 50);
@@ -117,7 +112,6 @@ START_TEST(inner_names_hide_outer_ones) {
     ck_assert_uint_eq(grout_scope__find(&scope, 99999), 0);
     grout_scope__deinit(&scope);
 }
-END_TEST
 
 /* The bytes of a character, by the definition of UTF-8. */
 static size_t encode(uint32_t character, char *out) {
@@ -134,7 +128,7 @@ static size_t encode(uint32_t character, char *out) {
     return size;
 }
 
-START_TEST(utf8_is_exactly_what_encodes_a_character) {
+TEST(utf8_is_exactly_what_encodes_a_character) {
     char bytes[8];
     for (uint32_t character = 0; character < 0x120000; character++) {
         size_t size = encode(character, bytes);
@@ -150,22 +144,4 @@ START_TEST(utf8_is_exactly_what_encodes_a_character) {
     ck_assert_uint_eq(grout_utf8__length("\xf0\x80\x80\x80", 4), 0);
     ck_assert_uint_eq(grout_utf8__length("\x80", 1), 0);
     ck_assert_uint_eq(grout_utf8__length("\xff", 1), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("module");
-    TCase *tcase = tcase_create("module");
-    tcase_add_test(tcase, strings_are_interned_once);
-    tcase_add_test(tcase, tables_keep_entry_0_and_zero_new_ones);
-    tcase_add_test(tcase, a_clone_is_equal_and_owns_all);
-    tcase_add_test(tcase, a_bound_module_needs_nobody_else);
-    tcase_add_test(tcase, inner_names_hide_outer_ones);
-    tcase_add_test(tcase, utf8_is_exactly_what_encodes_a_character);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@
  * there. As in check_sync.c, each rule says what to write instead.
  */
 #include "op_rules.h"
+#include "tests/tests.h"
 
 #include "grout-internal/sinks.h"
 
@@ -447,7 +448,7 @@ static void what_is_there_to_decide_has_a_sink(const op_facts *it) {
     }
 }
 
-START_TEST(each_sink_is_decided_somewhere) {
+TEST_EACH(each_sink_is_decided_somewhere, GROUT_SINK_COUNT) {
     bool is_decided = _i == GROUT_SINK_COMPARED; /* any value that is written, says the table */
     for (int op = 1; op < GROUT_OP_COUNT && !is_decided; op++) {
         const size_t count = strlen(grout_op_get_info((grout_opcode)op)->operands);
@@ -458,7 +459,6 @@ START_TEST(each_sink_is_decided_somewhere) {
     ck_assert_msg(is_decided, "no operand decides %s: remove its line from sinks.def",
                   grout_sink_get_info((grout_sink)_i)->text);
 }
-END_TEST
 
 /* ---- all ---------------------------------------------------------------------------------------
  */
@@ -476,13 +476,12 @@ static const op_rule rules[] = {
     RULE(what_is_there_to_decide_has_a_sink),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
 }
-END_TEST
 
 /* Forms are looked at through their ops. */
-START_TEST(each_form_has_an_op) {
+TEST_FROM(each_form_has_an_op, 1, GROUT_FORM_COUNT) {
     static const char *const names[] = {
         [GROUT_FORM_NONE] = "",
 #define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) [GROUT_FORM_##NAME] = #NAME,
@@ -493,19 +492,4 @@ START_TEST(each_form_has_an_op) {
         is_used = is_used || grout_op_get_info((grout_opcode)i)->form == _i;
     }
     ck_assert_msg(is_used, "no op has the form %s: remove its line from ops.def", names[_i]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("op_columns");
-    TCase *tcase = tcase_create("op_columns");
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_loop_test(tcase, each_form_has_an_op, 1, GROUT_FORM_COUNT);
-    tcase_add_loop_test(tcase, each_sink_is_decided_somewhere, 0, GROUT_SINK_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

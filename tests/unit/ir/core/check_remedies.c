@@ -1,6 +1,7 @@
 /* check_remedies.c - what the verifier says to write instead: every op has words that fit it, and
  * no line of remedies.def is for what cannot be. SPDX-License-Identifier: Apache-2.0 */
 #include "op_rules.h"
+#include "tests/tests.h"
 #include "verify/rules/verifying.h"
 
 #include "grout-internal/text.h"
@@ -108,10 +109,9 @@ static const op_rule rules[] = {
     RULE(words_fit_what_lies_there),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
 }
-END_TEST
 
 static void check_face(grout_opcode opcode, const char *expected) {
     grout_op op = {.opcode = (uint16_t)opcode};
@@ -121,24 +121,10 @@ static void check_face(grout_opcode opcode, const char *expected) {
     grout_text_free(&text);
 }
 
-START_TEST(the_face_is_found_by_what_an_op_does) {
+TEST(the_face_is_found_by_what_an_op_does) {
     check_face(GROUT_OP_BARRIER_ARRIVE, "mbarrier_arrive %bar[i]");
     check_face(GROUT_OP_BARRIER_WAIT, "mbarrier_wait %bar[i], PARITY");
     check_face(GROUT_OP_MBARRIER_TEST, "barrier_test %bar[i], which counts the phases itself");
     check_face(GROUT_OP_MBARRIER_EXPECT,
                "nothing: a copy announces its own bytes there, and makes an arrival");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("remedies");
-    TCase *tcase = tcase_create("remedies");
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_test(tcase, the_face_is_found_by_what_an_op_does);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

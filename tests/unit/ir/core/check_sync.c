@@ -9,6 +9,7 @@
  * it has to learn of the new case first. check_sync_lanes.c has the other columns.
  */
 #include "op_rules.h"
+#include "tests/tests.h"
 
 /* ---- the object --------------------------------------------------------------------------------
  */
@@ -406,7 +407,8 @@ static void covers_are_the_milestones_of_the_object(const op_facts *it) {
            "it waits for nothing that an engine does: COVERS is NONE");
 }
 
-START_TEST(each_milestone_is_covered_by_some_op) {
+TEST_FROM(each_milestone_is_covered_by_some_op, GROUT_MILESTONE_ISSUE + 1,
+          GROUT_MILESTONE_TMEM_STORE + 1) {
     bool is_covered = _i == GROUT_MILESTONE_TCGEN05; /* a commit makes it a phase */
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         op_facts it = get_facts(i, NULL);
@@ -414,7 +416,6 @@ START_TEST(each_milestone_is_covered_by_some_op) {
     }
     ck_assert_msg(is_covered, "milestone %d of effects.def: no wait of sync.def covers it", _i);
 }
-END_TEST
 
 static void what_is_started_can_be_waited_for(const op_facts *it) {
     uint32_t waiting = 0, closing = 0;
@@ -498,21 +499,6 @@ static const op_rule rules[] = {
     RULE(what_is_made_is_ended),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("sync");
-    TCase *tcase = tcase_create("sync");
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_loop_test(tcase, each_milestone_is_covered_by_some_op, GROUT_MILESTONE_ISSUE + 1,
-                        GROUT_MILESTONE_TMEM_STORE + 1);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

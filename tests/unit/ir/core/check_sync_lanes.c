@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "op_rules.h"
+#include "tests/tests.h"
 
 /* ---- lanes -------------------------------------------------------------------------------------
  */
@@ -456,19 +457,6 @@ static const op_rule rules[] = {
     RULE(operands_of_synchronisation_are_followed),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("sync_lanes");
-    TCase *tcase = tcase_create("sync_lanes");
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

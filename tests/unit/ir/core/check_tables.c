@@ -1,10 +1,11 @@
 /* check_tables.c - every line of the .def tables is found by its name and says what it is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op_rules.h"
+#include "tests/tests.h"
 
 #include <strings.h>
 
-START_TEST(each_op_is_found_and_documented) {
+TEST_FROM(each_op_is_found_and_documented, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     ck_assert_int_eq(grout_op_find(info->text, strlen(info->text)), _i);
     ck_assert_uint_ge(info->form, 1);
@@ -14,9 +15,8 @@ START_TEST(each_op_is_found_and_documented) {
     ck_assert(GROUT_ATTR_COUNT == 64 || info->attrs >> GROUT_ATTR_COUNT == 0);
     ck_assert(info->results <= 1 || info->results == 9);
 }
-END_TEST
 
-START_TEST(letters_of_each_form_are_known) {
+TEST_FROM(letters_of_each_form_are_known, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     for (const char *at = info->operands; *at != '\0'; at++) {
         const grout_letter_info *letter = grout_letter_get_info(*at);
@@ -32,9 +32,8 @@ START_TEST(letters_of_each_form_are_known) {
     const char *star = strchr(info->operands, '*');
     ck_assert_msg(star == NULL || star[1] == '\0', "'*' is not the last letter of %s", info->text);
 }
-END_TEST
 
-START_TEST(alu_ops_are_pure_and_have_an_expression) {
+TEST_FROM(alu_ops_are_pure_and_have_an_expression, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     if (info->expression != NULL) {
         ck_assert_uint_eq(info->effect_row, GROUT_EFFECT_ROW_PURE);
@@ -42,10 +41,9 @@ START_TEST(alu_ops_are_pure_and_have_an_expression) {
         ck_assert_uint_eq(info->results, 1);
     }
 }
-END_TEST
 
 /* Only the functions that nobody rounds correctly say how far off they may be. */
-START_TEST(functions_say_how_exact_they_are) {
+TEST_FROM(functions_say_how_exact_they_are, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     bool is_function = info->form == GROUT_FORM_MATH || info->form == GROUT_FORM_MATH_BINARY;
     ck_assert(is_function == (info->ulp > 0));
@@ -55,7 +53,6 @@ START_TEST(functions_say_how_exact_they_are) {
     ck_assert(info->form != GROUT_FORM_REDUCE ||
               (info->attrs == GROUT_ATTR_BIT(DIM) && info->expression != NULL));
 }
-END_TEST
 
 /* Letter and effect row say the same of an operand. */
 static void check_space(const grout_op_info *info, const grout_effect *effect) {
@@ -75,7 +72,7 @@ static void check_space(const grout_op_info *info, const grout_effect *effect) {
                   info->text);
 }
 /* The update whose name a reduction's expression has; no other op has one. */
-START_TEST(reductions_combine_by_an_update) {
+TEST_FROM(reductions_combine_by_an_update, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     grout_update reduction = grout_op_get_reduction((grout_opcode)_i);
     static const char *const expressions[GROUT_UPDATE_COUNT] = {
@@ -90,9 +87,8 @@ START_TEST(reductions_combine_by_an_update) {
         ck_assert_int_eq(reduction, GROUT_UPDATE_NONE);
     }
 }
-END_TEST
 
-START_TEST(effects_of_each_op_name_operands_of_its_form) {
+TEST_FROM(effects_of_each_op_name_operands_of_its_form, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     uint32_t count;
     const grout_effect *effects =
@@ -104,9 +100,8 @@ START_TEST(effects_of_each_op_name_operands_of_its_form) {
         ck_assert(i == 0 || effects[i - 1].operand < effects[i].operand);
     }
 }
-END_TEST
 
-START_TEST(copies_touch_what_effects_def_says) {
+TEST(copies_touch_what_effects_def_says) {
     uint32_t count;
     const grout_effect *effects = grout_effect_row_get_effects(GROUT_EFFECT_ROW_COPY_IN, &count);
     ck_assert_uint_eq(count, 3);
@@ -117,14 +112,12 @@ START_TEST(copies_touch_what_effects_def_says) {
     (void)grout_effect_row_get_effects(GROUT_EFFECT_ROW_PURE, &count);
     ck_assert_uint_eq(count, 0);
 }
-END_TEST
 
-START_TEST(each_effect_row_is_documented) {
+TEST_EACH(each_effect_row_is_documented, GROUT_EFFECT_ROW_COUNT) {
     ck_assert_uint_gt(strlen(grout_effect_row_get_doc((grout_effect_row)_i)), 5);
 }
-END_TEST
 
-START_TEST(each_dtype_is_found_and_documented) {
+TEST_FROM(each_dtype_is_found_and_documented, 1, GROUT_DTYPE_COUNT) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)_i);
     ck_assert_int_eq(grout_dtype_find(info->text, strlen(info->text)), _i);
     ck_assert_uint_gt(strlen(info->doc), 5);
@@ -132,9 +125,8 @@ START_TEST(each_dtype_is_found_and_documented) {
     ck_assert_uint_ne(info->class_, GROUT_CLASS_NONE);
     ck_assert(info->bytes == 8 || info->poison >> (8 * info->bytes) == 0);
 }
-END_TEST
 
-START_TEST(all_types_but_the_8_bit_floats_are_arithmetic) {
+TEST(all_types_but_the_8_bit_floats_are_arithmetic) {
     uint32_t count = 0;
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
         count += grout_dtype_get_info((grout_dtype)i)->is_arithmetic;
@@ -144,17 +136,15 @@ START_TEST(all_types_but_the_8_bit_floats_are_arithmetic) {
     ck_assert(grout_dtype_get_info(GROUT_DTYPE_BF16)->is_arithmetic);
     ck_assert(!grout_dtype_get_info(GROUT_DTYPE_F8E4M3)->is_arithmetic);
 }
-END_TEST
 
-START_TEST(each_attribute_is_found_and_documented) {
+TEST_EACH(each_attribute_is_found_and_documented, GROUT_ATTR_COUNT) {
     const grout_attr_info *info = grout_attr_get_info((grout_attr)_i);
     ck_assert_int_eq(grout_attr_find(info->text, strlen(info->text)), _i);
     ck_assert_uint_gt(strlen(info->doc), 5);
 }
-END_TEST
 
 /* A choice is found under its own attribute only; attributes of other kinds have none. */
-START_TEST(each_choice_is_found_and_documented) {
+TEST_FROM(each_choice_is_found_and_documented, 1, GROUT_CHOICE_COUNT) {
     const grout_choice_info *info = grout_choice_get_info((grout_choice)_i);
     ck_assert_uint_gt(strlen(info->doc), 2);
     ck_assert_uint_eq(grout_attr_get_info((grout_attr)info->attr)->argument, GROUT_ARGUMENT_CHOICE);
@@ -163,9 +153,8 @@ START_TEST(each_choice_is_found_and_documented) {
         ck_assert(attr == info->attr ? (int)found == _i : (int)found != _i);
     }
 }
-END_TEST
 
-START_TEST(each_attribute_that_chooses_has_choices) {
+TEST_EACH(each_attribute_that_chooses_has_choices, GROUT_ATTR_COUNT) {
     uint32_t count = 0;
     for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
         count += grout_choice_get_info((grout_choice)i)->attr == (uint8_t)_i;
@@ -173,15 +162,13 @@ START_TEST(each_attribute_that_chooses_has_choices) {
     bool chooses = grout_attr_get_info((grout_attr)_i)->argument == GROUT_ARGUMENT_CHOICE;
     ck_assert(chooses ? count >= 2 : count == 0);
 }
-END_TEST
 
-START_TEST(each_space_is_found) {
+TEST_FROM(each_space_is_found, 1, GROUT_SPACE_COUNT) {
     const char *text = grout_space_get_text((grout_space)_i);
     ck_assert_int_eq(grout_space_find(text, strlen(text)), _i);
 }
-END_TEST
 
-START_TEST(each_code_is_found_and_documented) {
+TEST_FROM(each_code_is_found_and_documented, 1, GROUT_DIAG_COUNT) {
     const grout_diag_info *info = grout_diag_get((grout_diag_code)_i);
     ck_assert_int_eq(grout_diag_find(info->text), _i);
     ck_assert_uint_gt(strlen(info->doc), 10);
@@ -189,9 +176,8 @@ START_TEST(each_code_is_found_and_documented) {
     ck_assert(info->severity == GROUT_SEVERITY_ERROR || info->severity == GROUT_SEVERITY_WARNING ||
               info->severity == GROUT_SEVERITY_ADVICE);
 }
-END_TEST
 
-START_TEST(what_is_unknown_is_not_found) {
+TEST(what_is_unknown_is_not_found) {
     ck_assert_int_eq(grout_op_find("ad", 2), GROUT_OP_NONE);
     ck_assert_int_eq(grout_op_find("addx", 4), GROUT_OP_NONE);
     ck_assert_int_eq(grout_op_find("addx", 3), GROUT_OP_ADD);
@@ -203,7 +189,6 @@ START_TEST(what_is_unknown_is_not_found) {
     ck_assert_int_eq(grout_choice_find(GROUT_ATTR_ORDER, "sys", 3), GROUT_CHOICE_NONE);
     ck_assert_int_eq(grout_diag_find("no-such-code"), GROUT_DIAG_NONE);
 }
-END_TEST
 
 /* ---- rules of ops.def: see check_sync.c ---------------------------------------------------------
  */
@@ -377,22 +362,20 @@ static const op_rule rules[] = {
     RULE(a_region_is_as_its_form),          RULE(a_region_is_as_its_kind),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
 }
-END_TEST
 
-START_TEST(each_reduction_is_an_update) {
+TEST_FROM(each_reduction_is_an_update, 1, GROUT_CHOICE_COUNT) {
     const grout_choice_info *choice = grout_choice_get_info((grout_choice)_i);
     grout_update update = grout_update_from_choice((grout_choice)_i);
     bool is_reduction = choice->attr == GROUT_ATTR_REDUCE;
     ck_assert_msg(is_reduction == (update != GROUT_UPDATE_NONE), "%s", choice->text);
     ck_assert_msg(!is_reduction || strlen(grout_update_get_doc(update)) > 2, "%s", choice->text);
 }
-END_TEST
 
 /* Integers add in any order, floats do not; only what forgets the old value shows its order. */
-START_TEST(each_update_says_whether_it_commutes) {
+TEST_FROM(each_update_says_whether_it_commutes, 1, GROUT_UPDATE_COUNT) {
     grout_update update = (grout_update)_i;
     bool of_floats = grout_update_is_ordered(update, GROUT_DTYPE_F32);
     bool of_integers = grout_update_is_ordered(update, GROUT_DTYPE_U32);
@@ -400,7 +383,6 @@ START_TEST(each_update_says_whether_it_commutes) {
     ck_assert(of_integers == (commutes == GROUT_COMMUTES_NEVER));
     ck_assert(of_floats == (commutes != GROUT_COMMUTES_ALWAYS));
 }
-END_TEST
 
 static uint32_t combine(grout_update update, uint32_t old, uint32_t new) {
     switch (update) {
@@ -434,7 +416,7 @@ static uint32_t combine(grout_update update, uint32_t old, uint32_t new) {
 }
 
 /* All pairs of small numbers, in both orders. */
-START_TEST(updates_commute_as_they_say) {
+TEST_FROM(updates_commute_as_they_say, 1, GROUT_UPDATE_COUNT) {
     grout_update update = (grout_update)_i;
     bool commutes = true;
     for (uint32_t i = 0; i < 8 * 8 * 8; i++) {
@@ -445,36 +427,4 @@ START_TEST(updates_commute_as_they_say) {
     ck_assert_msg(commutes == !grout_update_is_ordered(update, GROUT_DTYPE_U32),
                   "update %d (%s): COMMUTES of its GROUT_UPDATE line is wrong", _i,
                   grout_update_get_doc(update));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("tables");
-    TCase *tcase = tcase_create("tables");
-    tcase_add_loop_test(tcase, each_op_is_found_and_documented, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, letters_of_each_form_are_known, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, alu_ops_are_pure_and_have_an_expression, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, functions_say_how_exact_they_are, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, reductions_combine_by_an_update, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, effects_of_each_op_name_operands_of_its_form, 1, GROUT_OP_COUNT);
-    tcase_add_test(tcase, copies_touch_what_effects_def_says);
-    tcase_add_loop_test(tcase, each_effect_row_is_documented, 0, GROUT_EFFECT_ROW_COUNT);
-    tcase_add_loop_test(tcase, each_dtype_is_found_and_documented, 1, GROUT_DTYPE_COUNT);
-    tcase_add_test(tcase, all_types_but_the_8_bit_floats_are_arithmetic);
-    tcase_add_loop_test(tcase, each_attribute_is_found_and_documented, 0, GROUT_ATTR_COUNT);
-    tcase_add_loop_test(tcase, each_choice_is_found_and_documented, 1, GROUT_CHOICE_COUNT);
-    tcase_add_loop_test(tcase, each_attribute_that_chooses_has_choices, 0, GROUT_ATTR_COUNT);
-    tcase_add_loop_test(tcase, each_space_is_found, 1, GROUT_SPACE_COUNT);
-    tcase_add_loop_test(tcase, each_code_is_found_and_documented, 1, GROUT_DIAG_COUNT);
-    tcase_add_test(tcase, what_is_unknown_is_not_found);
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_loop_test(tcase, each_reduction_is_an_update, 1, GROUT_CHOICE_COUNT);
-    tcase_add_loop_test(tcase, each_update_says_whether_it_commutes, 1, GROUT_UPDATE_COUNT);
-    tcase_add_loop_test(tcase, updates_commute_as_they_say, 1, GROUT_UPDATE_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 /* check_view.c - references composed of indices, slices and transposes, against a naive model.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 /* ---- a table of shapes and starts ------------------------------------------------------------ */
@@ -37,7 +38,7 @@ static bound_text bind_load(const char *ref) {
     return bind_text(source, NULL, 0);
 }
 
-START_TEST(views) {
+TEST_EACH(views, COUNT_OF(view_cases)) {
     const view_case *c = &view_cases[_i];
     bound_text text = bind_load(c->ref);
     ck_assert_msg(text.bound != NULL, "%s: %s", c->ref, get_said(text.diags));
@@ -61,10 +62,9 @@ START_TEST(views) {
     ck_assert_uint_eq(seen, 7);
     free_text(&text);
 }
-END_TEST
 
 /* A slice of an accumulator is a view like others: a box of an object in a space of its own. */
-START_TEST(accumulators) {
+TEST(accumulators) {
     bound_text text = bind_text("kernel @k() {\n  scratch %acc : acc f16[128, 64]\n"
                                 "  %r = acc_load %acc[:, ds(16, 32)]\n}\n",
                                 NULL, 0);
@@ -85,7 +85,6 @@ START_TEST(accumulators) {
     grout_text_free(&said);
     free_text(&text);
 }
-END_TEST
 
 /* ---- random chains --------------------------------------------------------------------------- */
 
@@ -184,7 +183,7 @@ static void check_model(const model *m, const grout_view *view, const char *ref)
     }
 }
 
-START_TEST(random_chains) {
+TEST_EACH(random_chains, 10) {
     uint64_t state = (uint64_t)_i + 1;
     for (int round = 0; round < 50; round++) {
         char ref[256] = "%a";
@@ -209,10 +208,9 @@ START_TEST(random_chains) {
         free_text(&text);
     }
 }
-END_TEST
 
 /* The limit of computed starts, and one past it. */
-START_TEST(term_limit) {
+TEST(term_limit) {
     bound_text text = bind_load("%a[:, :, ds(%i, 8)][:, :, ds(%i, 4)][:, :, ds(%j, 2)][:, :, %i]");
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     free_text(&text);
@@ -221,10 +219,9 @@ START_TEST(term_limit) {
     ck_assert_int_eq(get_code(text.diags), GROUT_DIAG_BAD_INDEX);
     free_text(&text);
 }
-END_TEST
 
 /* A value is no reference. */
-START_TEST(no_view) {
+TEST(no_view) {
     bound_text text = bind_text("kernel @k(%a: inout gmem f32[4]) {\n  %x = load %a\n"
                                 "  store %a, (add %x, 1.0)\n}\n",
                                 NULL, 0);
@@ -235,17 +232,4 @@ START_TEST(no_view) {
     ck_assert(
         !grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 1), &view));
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("view");
-    TCase *tcase = tcase_create("view");
-    tcase_add_test(tcase, accumulators);
-    tcase_add_loop_test(tcase, views, 0, COUNT_OF(view_cases));
-    tcase_add_loop_test(tcase, random_chains, 0, 10);
-    tcase_add_test(tcase, term_limit);
-    tcase_add_test(tcase, no_view);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

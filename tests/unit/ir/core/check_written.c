@@ -5,6 +5,7 @@
 #include "grout-internal/written.h"
 
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
 /* Ops that others may need, and that no repair writes: with the reason. */
 static const struct {
@@ -183,12 +184,11 @@ static const op_rule rules[] = {
     RULE(what_can_be_mistaken_says_for_what),
 };
 
-START_TEST(each_op_keeps_the_rule) {
+TEST_EACH(each_op_keeps_the_rule, COUNT_OF(rules)) {
     check_rule(&rules[_i]);
 }
-END_TEST
 
-START_TEST(the_columns_are_found) {
+TEST(the_columns_are_found) {
     size_t count;
     const grout_written *forms = grout_op_get_written(GROUT_OP_COMMIT_GROUP, &count);
     ck_assert_uint_eq(count, 2);
@@ -198,18 +198,4 @@ START_TEST(the_columns_are_found) {
     ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(grout_op_get_meant(GROUT_OP_WGMMA_ASYNC), GROUT_OP_WGMMA);
     ck_assert_uint_eq(grout_op_get_meant(GROUT_OP_LOAD), GROUT_OP_NONE);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("written");
-    TCase *tcase = tcase_create("written");
-    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_test(tcase, the_columns_are_found);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 /* check_lexer.c - tokens, their places, literals, comments, and bytes that are none of these.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/lexer.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const token_case single_tokens[] = {
     {"/ /", GROUT_TOKEN_SLASH, 1},     {"{", GROUT_TOKEN_LEFT_BRACE, 1},
 };
 
-START_TEST(each_token_has_its_kind_and_size) {
+TEST_EACH(each_token_has_its_kind_and_size, COUNT_OF(single_tokens)) {
     const token_case *c = &single_tokens[_i];
     begin(c->text, strlen(c->text));
     grout_token token = grout_lexer__next(&lexer);
@@ -52,7 +52,6 @@ START_TEST(each_token_has_its_kind_and_size) {
     ck_assert(!lexer.has_error);
     end();
 }
-END_TEST
 
 typedef struct bad_case {
     const char *text;
@@ -90,7 +89,7 @@ static const bad_case bad_tokens[] = {
     BAD("%1a", SYNTAX, 1, 3),
 };
 
-START_TEST(each_fault_has_its_code_and_place) {
+TEST_EACH(each_fault_has_its_code_and_place, COUNT_OF(bad_tokens)) {
     const bad_case *c = &bad_tokens[_i];
     begin(c->text, c->size);
     while (grout_lexer__next(&lexer).kind != GROUT_TOKEN_END) {
@@ -104,9 +103,8 @@ START_TEST(each_fault_has_its_code_and_place) {
                   (unsigned)diag->place.column, (unsigned)diag->place.length);
     end();
 }
-END_TEST
 
-START_TEST(places_count_lines_and_bytes) {
+TEST(places_count_lines_and_bytes) {
     begin("a\r\n\tb // c\n\n  d", 15);
     grout_token a = grout_lexer__next(&lexer);
     grout_token b = grout_lexer__next(&lexer);
@@ -118,9 +116,8 @@ START_TEST(places_count_lines_and_bytes) {
     ck_assert(!lexer.has_error);
     end();
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_is_skipped) {
+TEST(a_byte_order_mark_is_skipped) {
     begin("\xef\xbb\xbf"
           "a",
           4);
@@ -128,7 +125,6 @@ START_TEST(a_byte_order_mark_is_skipped) {
     ck_assert(!lexer.has_error);
     end();
 }
-END_TEST
 
 static void check_name_size(size_t size, bool is_good) {
     char *text = malloc(size + 1);
@@ -143,13 +139,12 @@ static void check_name_size(size_t size, bool is_good) {
     free(text);
 }
 
-START_TEST(names_have_at_most_255_bytes) {
+TEST(names_have_at_most_255_bytes) {
     check_name_size(GROUT_NAME_MAX, true);
     check_name_size(GROUT_NAME_MAX + 1, false);
 }
-END_TEST
 
-START_TEST(integers_have_64_bits) {
+TEST(integers_have_64_bits) {
     uint64_t value = 0;
     begin("18446744073709551615 18446744073709551616 0xffffffffffffffff 0x10000000000000000", 81);
     grout_token token = grout_lexer__next(&lexer);
@@ -162,9 +157,8 @@ START_TEST(integers_have_64_bits) {
     ck_assert(!grout_lexer__get_integer(&lexer, &token, &value));
     end();
 }
-END_TEST
 
-START_TEST(numbers_are_rounded_to_the_nearest_double) {
+TEST(numbers_are_rounded_to_the_nearest_double) {
     double value = 0;
     begin("0.1 0x1.8p3 1e999 1e-999", 24);
     grout_token token = grout_lexer__next(&lexer);
@@ -177,9 +171,8 @@ START_TEST(numbers_are_rounded_to_the_nearest_double) {
     ck_assert(grout_lexer__get_number(&lexer, &token, &value) && value == 0.0);
     end();
 }
-END_TEST
 
-START_TEST(strings_are_unescaped) {
+TEST(strings_are_unescaped) {
     grout_text text = {0};
     begin("\"a\\n\\t\\\\\\\"b\"", 12);
     grout_token token = grout_lexer__next(&lexer);
@@ -187,26 +180,4 @@ START_TEST(strings_are_unescaped) {
     ck_assert_str_eq(text.data, "a\n\t\\\"b");
     grout_text_free(&text);
     end();
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lexer");
-    TCase *tcase = tcase_create("lexer");
-    tcase_add_loop_test(tcase, each_token_has_its_kind_and_size, 0,
-                        (int)(sizeof single_tokens / sizeof single_tokens[0]));
-    tcase_add_loop_test(tcase, each_fault_has_its_code_and_place, 0,
-                        (int)(sizeof bad_tokens / sizeof bad_tokens[0]));
-    tcase_add_test(tcase, places_count_lines_and_bytes);
-    tcase_add_test(tcase, a_byte_order_mark_is_skipped);
-    tcase_add_test(tcase, names_have_at_most_255_bytes);
-    tcase_add_test(tcase, integers_have_64_bits);
-    tcase_add_test(tcase, numbers_are_rounded_to_the_nearest_double);
-    tcase_add_test(tcase, strings_are_unescaped);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

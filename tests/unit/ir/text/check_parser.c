@@ -1,8 +1,8 @@
 /* check_parser.c - each fault of a text: its code, line, column, length, and its sentence.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,7 +272,7 @@ static bool is_place(const grout_diag *diag, const fault_case *c) {
            diag->place.length == c->length && strcmp(diag->place.file, "t.grout") == 0;
 }
 
-START_TEST(each_fault_is_named_where_it_stands) {
+TEST_EACH(each_fault_is_named_where_it_stands, COUNT_OF(faults)) {
     const fault_case *c = &faults[_i];
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
@@ -291,10 +291,9 @@ START_TEST(each_fault_is_named_where_it_stands) {
     grout_text_free(&text);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* One fault in a text is one diagnostic: the parser finds its way back. */
-START_TEST(each_fault_is_named_once) {
+TEST_EACH(each_fault_is_named_once, COUNT_OF(faults)) {
     const fault_case *c = &faults[_i];
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
@@ -304,9 +303,8 @@ START_TEST(each_fault_is_named_once) {
     grout_text_free(&text);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(all_faults_of_a_text_are_named_in_its_order) {
+TEST(all_faults_of_a_text_are_named_in_its_order) {
     const char text[] = "const A = WRONG\n"
                         "kernel @k(%a: in gmem f31[A]) grid(x = 1)\n"
                         "{\n"
@@ -327,9 +325,8 @@ START_TEST(all_faults_of_a_text_are_named_in_its_order) {
     }
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(twenty_faults_are_kept) {
+TEST(twenty_faults_are_kept) {
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
     grout_text_add(&text, "kernel @k() {\n");
@@ -343,7 +340,6 @@ START_TEST(twenty_faults_are_kept) {
     grout_text_free(&text);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
@@ -387,7 +383,7 @@ static const nest_case nests[] = {
      GROUT_NESTING_MAX / 2 - 1},
 };
 
-START_TEST(nesting_has_a_limit) {
+TEST_EACH(nesting_has_a_limit, COUNT_OF(nests)) {
     const nest_case *c = &nests[_i];
     for (uint32_t count = c->max; count <= c->max + 1; count++) {
         grout_text text = {0};
@@ -402,19 +398,17 @@ START_TEST(nesting_has_a_limit) {
                       grout_diag_get(code)->text);
     }
 }
-END_TEST
 
 /* Far past the limit nothing overflows, whatever the shape. */
-START_TEST(deep_texts_are_refused) {
+TEST_EACH(deep_texts_are_refused, COUNT_OF(nests)) {
     const nest_case *c = &nests[_i];
     grout_text text = {0};
     repeat(&text, c->head, 1);
     repeat(&text, c->before, 100000);
     ck_assert_int_ne(parse_code(&text), GROUT_DIAG_NONE);
 }
-END_TEST
 
-START_TEST(axes_have_a_limit) {
+TEST(axes_have_a_limit) {
     for (int count = GROUT_AXES_MAX; count <= GROUT_AXES_MAX + 1; count++) {
         grout_text text = {0};
         grout_text_add(&text, "kernel @k() grid(a0 = 1");
@@ -426,9 +420,8 @@ START_TEST(axes_have_a_limit) {
                          count == GROUT_AXES_MAX ? GROUT_DIAG_NONE : GROUT_DIAG_LIMIT);
     }
 }
-END_TEST
 
-START_TEST(inits_have_a_limit) {
+TEST(inits_have_a_limit) {
     for (uint32_t count = GROUT_INIT_MAX; count <= GROUT_INIT_MAX + 1; count++) {
         grout_text text = {0};
         grout_text_add(&text, "kernel @k(%%a: in gmem i8[%u] init([0", (unsigned)count);
@@ -438,9 +431,8 @@ START_TEST(inits_have_a_limit) {
                          count == GROUT_INIT_MAX ? GROUT_DIAG_NONE : GROUT_DIAG_LIMIT);
     }
 }
-END_TEST
 
-START_TEST(files_have_a_limit) {
+TEST(files_have_a_limit) {
     size_t size = GROUT_FILE_MAX;
     char *bytes = malloc(size + 1);
     memset(bytes, ' ', size + 1);
@@ -453,11 +445,10 @@ START_TEST(files_have_a_limit) {
     grout_diags_free(diags);
     free(bytes);
 }
-END_TEST
 
 /* ---- what is parsed -------------------------------------------------------------------------- */
 
-START_TEST(places_and_uses_are_kept) {
+TEST(places_and_uses_are_kept) {
     const char text[] = BODY("  %x = add (mul (axis_index x), 2), %n * 3\n"
                              "  store %a[%x], (load %a[%x + 1])");
     grout_diags *diags = grout_diags_new();
@@ -493,9 +484,8 @@ START_TEST(places_and_uses_are_kept) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(texts_that_look_odd_are_taken) {
+TEST_EACH(texts_that_look_odd_are_taken, 27) {
     static const char *const texts[] = {
         "",
         "\n\n",
@@ -534,10 +524,9 @@ START_TEST(texts_that_look_odd_are_taken) {
     grout_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* One kernel of a file as a module of its own: its places are those of the file. */
-START_TEST(a_kernel_is_taken_out_of_its_file) {
+TEST(a_kernel_is_taken_out_of_its_file) {
     const char *file = "grout 1\n// of all\nconst A = B + 1  // late\n"
                        "require A == 4, \"as it is\"\n"
                        "kernel @first(%y: out gmem i32[A])\n{\n  store %y[0], 1\n}\n"
@@ -573,30 +562,4 @@ START_TEST(a_kernel_is_taken_out_of_its_file) {
     grout_module_free(taken);
     grout_module_free(whole);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    const int fault_count = (int)(sizeof faults / sizeof faults[0]);
-    const int nest_count = (int)(sizeof nests / sizeof nests[0]);
-    Suite *suite = suite_create("parser");
-    TCase *tcase = tcase_create("parser");
-    tcase_add_loop_test(tcase, each_fault_is_named_where_it_stands, 0, fault_count);
-    tcase_add_loop_test(tcase, each_fault_is_named_once, 0, fault_count);
-    tcase_add_test(tcase, all_faults_of_a_text_are_named_in_its_order);
-    tcase_add_test(tcase, twenty_faults_are_kept);
-    tcase_add_loop_test(tcase, nesting_has_a_limit, 0, nest_count);
-    tcase_add_loop_test(tcase, deep_texts_are_refused, 0, nest_count);
-    tcase_add_test(tcase, axes_have_a_limit);
-    tcase_add_test(tcase, inits_have_a_limit);
-    tcase_add_test(tcase, files_have_a_limit);
-    tcase_add_test(tcase, places_and_uses_are_kept);
-    tcase_add_loop_test(tcase, texts_that_look_odd_are_taken, 0, 27);
-    tcase_add_test(tcase, a_kernel_is_taken_out_of_its_file);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

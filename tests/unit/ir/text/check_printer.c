@@ -1,9 +1,9 @@
 /* check_printer.c - canonical texts print as they are, others in canonical form, and all read back
  * equal. SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/text.h"
+#include "tests/tests.h"
 #include "tests/unit/ir/module_equal.h"
 
-#include <check.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,13 +162,12 @@ static const form_case forms[] = {
 };
 // clang-format on
 
-START_TEST(each_form_prints_canonically) {
+TEST_EACH(each_form_prints_canonically, COUNT_OF(forms)) {
     const form_case *c = &forms[_i];
     grout_text printed = print_and_reread(c->text, strlen(c->text));
     ck_assert_str_eq(printed.data, c->canonical != NULL ? c->canonical : c->text);
     grout_text_free(&printed);
 }
-END_TEST
 
 /* ---- every operation ------------------------------------------------------------------------- */
 
@@ -330,7 +329,7 @@ static void check_statement(const grout_op_info *info, grout_attr attr, uint32_t
     grout_text_free(&text);
 }
 
-START_TEST(each_op_prints_as_it_is_written) {
+TEST_FROM(each_op_prints_as_it_is_written, 1, GROUT_OP_COUNT) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     for (int attr = 0; attr <= GROUT_ATTR_COUNT; attr++) {
         bool is_taken = attr == GROUT_ATTR_COUNT || (info->attrs >> attr & 1u) != 0;
@@ -340,7 +339,6 @@ START_TEST(each_op_prints_as_it_is_written) {
         }
     }
 }
-END_TEST
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -368,7 +366,7 @@ static grout_text read_file(const char *name) {
     return text;
 }
 
-START_TEST(each_file_reads_back) {
+TEST_EACH(each_file_reads_back, COUNT_OF(files)) {
     grout_text text = read_file(files[_i].name);
     grout_text printed = print_and_reread(text.data, text.size);
     if (files[_i].is_canonical) {
@@ -377,10 +375,9 @@ START_TEST(each_file_reads_back) {
     grout_text_free(&printed);
     grout_text_free(&text);
 }
-END_TEST
 
 /* A line of CRLF, cut short at any byte, is a module or a report, never a crash. */
-START_TEST(each_prefix_of_a_file_is_handled) {
+TEST_EACH(each_prefix_of_a_file_is_handled, COUNT_OF(files)) {
     grout_text text = read_file(files[_i].name);
     for (size_t size = 0; size < text.size; size += 3) {
         grout_diags *diags = grout_diags_new();
@@ -394,9 +391,8 @@ START_TEST(each_prefix_of_a_file_is_handled) {
     }
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(an_op_prints_on_one_line) {
+TEST(an_op_prints_on_one_line) {
     static const char *const lines[] = {
         "%i = axis_index x",
         "load %a[%i, :]",
@@ -424,10 +420,9 @@ START_TEST(an_op_prints_on_one_line) {
     }
     grout_module_free(module);
 }
-END_TEST
 
 /* The locale of the host program has no say in what a text means. */
-START_TEST(numbers_do_not_depend_on_the_locale) {
+TEST(numbers_do_not_depend_on_the_locale) {
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "fr_FR"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (setlocale(LC_ALL, names[i]) != NULL) {
@@ -438,24 +433,4 @@ START_TEST(numbers_do_not_depend_on_the_locale) {
     grout_text printed = print_and_reread(text, sizeof text - 1);
     ck_assert_str_eq(printed.data, text);
     grout_text_free(&printed);
-}
-END_TEST
-
-int main(void) {
-    const int file_count = (int)(sizeof files / sizeof files[0]);
-    Suite *suite = suite_create("printer");
-    TCase *tcase = tcase_create("printer");
-    tcase_add_loop_test(tcase, each_form_prints_canonically, 0,
-                        (int)(sizeof forms / sizeof forms[0]));
-    tcase_add_loop_test(tcase, each_op_prints_as_it_is_written, 1, GROUT_OP_COUNT);
-    tcase_add_loop_test(tcase, each_file_reads_back, 0, file_count);
-    tcase_add_loop_test(tcase, each_prefix_of_a_file_is_handled, 0, file_count);
-    tcase_add_test(tcase, an_op_prints_on_one_line);
-    tcase_add_test(tcase, numbers_do_not_depend_on_the_locale);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

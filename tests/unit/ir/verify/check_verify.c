@@ -1,6 +1,7 @@
 /* check_verify.c - limits of every rule from both sides, legal kernels that stay silent, and that
  * every code of the parser and the verifier has a golden.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 #include <dirent.h>
@@ -361,7 +362,7 @@ static const verify_case verify_cases[] = {
     {"%x: in gmem f16[4] init(uniform(1, 0, 65520)))", "", GROUT_DIAG_BAD_INIT, false},
 };
 
-START_TEST(rules) {
+TEST_EACH(rules, COUNT_OF(verify_cases)) {
     const verify_case *c = &verify_cases[_i];
     char source[2048];
     snprintf(source, sizeof source, "kernel @k(%s\n{\n %s\n}\n", c->header, c->body);
@@ -376,16 +377,14 @@ START_TEST(rules) {
     grout_diags_free(others);
     free_text(&text);
 }
-END_TEST
 
-START_TEST(arch_names) {
+TEST(arch_names) {
     grout_arch arch;
     ck_assert(grout_arch_find("sm_90a", &arch) && arch == GROUT_ARCH_SM_90A);
     ck_assert(grout_arch_find("any", &arch) && arch == GROUT_ARCH_ANY);
     ck_assert(!grout_arch_find("sm_90", &arch));
     ck_assert(!grout_arch_find("", &arch));
 }
-END_TEST
 
 /* ---- every code has a golden ----------------------------------------------------------------- */
 
@@ -427,7 +426,7 @@ static void note_folder(const char *path, bool *seen) {
     closedir(folder);
 }
 
-START_TEST(every_code_has_a_golden) {
+TEST(every_code_has_a_golden) {
     bool seen[GROUT_DIAG_COUNT] = {false};
     note_folder(GROUT_TEST_SOURCE_DIR "/tests/golden/parse", seen);
     note_folder(GROUT_TEST_SOURCE_DIR "/tests/golden/verify", seen);
@@ -441,15 +440,4 @@ START_TEST(every_code_has_a_golden) {
             ck_abort_msg("no golden for '%s'", info->text);
         }
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("verify");
-    TCase *tcase = tcase_create("verify");
-    tcase_add_loop_test(tcase, rules, 0, COUNT_OF(verify_cases));
-    tcase_add_test(tcase, arch_names);
-    tcase_add_test(tcase, every_code_has_a_golden);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

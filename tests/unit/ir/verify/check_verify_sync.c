@@ -1,6 +1,7 @@
 /* check_verify_sync.c - rules of clusters, barriers of both styles, semaphores, atomics, warps and
  * partitions: the limits from both sides, and legal kernels that stay silent.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "tests/unit/support/bind_text.h"
 
 typedef struct sync_case {
@@ -370,7 +371,7 @@ static const sync_case sync_cases[] = {
      GROUT_DIAG_REGISTER_BUDGET},
 };
 
-START_TEST(rules) {
+TEST_EACH(rules, COUNT_OF(sync_cases)) {
     const sync_case *c = &sync_cases[_i];
     char source[2048];
     snprintf(source, sizeof source,
@@ -384,7 +385,6 @@ START_TEST(rules) {
     ck_assert_int_eq(ok, !grout_diags_has_errors(text.diags));
     free_text(&text);
 }
-END_TEST
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
@@ -410,7 +410,7 @@ static const piece_case piece_cases[] = {
     {"scratch %q : smem f16[6]\n async_copy %h[3, ds(3, 6)], %q", 0},
 };
 
-START_TEST(pieces) {
+TEST_EACH(pieces, COUNT_OF(piece_cases)) {
     const piece_case *c = &piece_cases[_i];
     char source[1024];
     snprintf(
@@ -423,14 +423,4 @@ START_TEST(pieces) {
     uint32_t bytes = grout_get_piece_bytes(text.bound, op);
     ck_assert_msg(bytes == c->bytes, "%sfound %u", source, bytes);
     free_text(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("verify_sync");
-    TCase *tcase = tcase_create("verify_sync");
-    tcase_add_loop_test(tcase, rules, 0, COUNT_OF(sync_cases));
-    tcase_add_loop_test(tcase, pieces, 0, COUNT_OF(piece_cases));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

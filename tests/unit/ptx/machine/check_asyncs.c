@@ -1,9 +1,8 @@
 /* check_asyncs.c - the list of what is under way, against one that moves what comes after.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx/machine/asyncs.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 700, TURNS = 4000 };
@@ -46,7 +45,7 @@ static void compare(const ptx_asyncs *asyncs, const plain_list *plain) {
 }
 
 /* Lists that grow, stay and shrink: _i says how often something is added. */
-START_TEST(keeps_the_order_of_the_start) {
+TEST_FROM(keeps_the_order_of_the_start, 1, 8) {
     ptx_asyncs asyncs = {0};
     plain_list plain = {.count = 0};
     uint64_t state = 1 + (uint64_t)_i;
@@ -69,17 +68,4 @@ START_TEST(keeps_the_order_of_the_start) {
     ck_assert_uint_le(asyncs.count, 2 * most + 64);
     ck_assert_uint_gt(most, _i >= 4 ? 60 : 0);
     grout_ptx__asyncs_free(&asyncs);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("asyncs");
-    TCase *tests = tcase_create("list");
-    tcase_add_loop_test(tests, keeps_the_order_of_the_start, 1, 8);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

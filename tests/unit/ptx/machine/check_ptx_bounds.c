@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout-internal/ptx_counts.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -86,7 +85,7 @@ static void expect(const char *text, bounds how, grout_diag_code code,
 
 /* ---- progress ---- */
 
-START_TEST(an_endless_run_ends) {
+TEST_EACH(an_endless_run_ends, 2) {
     patience it = {.calls_max = 10};
     expect(ENDLESS, (bounds){&it, 0, _i != 0, 3}, GROUT_DIAG_INTERRUPTED, NULL);
     ck_assert_uint_eq(it.calls, 11);
@@ -95,9 +94,8 @@ START_TEST(an_endless_run_ends) {
     ck_assert_int_eq(it.ctas_total, 3);
     ck_assert_int_eq(it.ctas_done, 0);
 }
-END_TEST
 
-START_TEST(progress_counts_ctas) {
+TEST(progress_counts_ctas) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 x) { ret; }";
     patience it = {.calls_max = UINT64_MAX};
     grout_ptx_result result = {0};
@@ -107,10 +105,9 @@ START_TEST(progress_counts_ctas) {
     ck_assert_int_gt(it.ctas_done, 2000);
     ck_assert_uint_eq(result.warp_instructions, UINT64_C(5000) * 2);
 }
-END_TEST
 
 /* A run of which a second one is made is ended at each of its questions in turn. */
-START_TEST(no_question_is_in_vain) {
+TEST(no_question_is_in_vain) {
     patience all = {.calls_max = UINT64_MAX};
     grout_diags *diags = grout_diags_new();
     grout_ptx_module *module = grout_ptx_parse("k.ptx", TWINS, sizeof TWINS - 1, diags);
@@ -131,7 +128,6 @@ START_TEST(no_question_is_in_vain) {
     grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* What bounds all work with the list of diagnostics bounds this, too: parsing, running, the run of
  * which the first one makes a second. */
@@ -151,7 +147,7 @@ static void expect_over(const grout_diags *diags, const patience *it) {
     ck_assert_uint_eq(it->calls, it->calls_max + 1);
 }
 
-START_TEST(the_list_ends_it) {
+TEST(the_list_ends_it) {
     patience all = {.calls_max = UINT64_MAX};
     grout_diags *diags = grout_diags_new();
     grout_ptx_module *module = grout_ptx_parse("k.ptx", TWINS, sizeof TWINS - 1, diags);
@@ -169,12 +165,11 @@ START_TEST(the_list_ends_it) {
     grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- memory ---- */
 
 /* What a run takes is enough, and a byte less is not; nor is any smaller part of it. */
-START_TEST(memory_is_counted) {
+TEST_EACH(memory_is_counted, 2) {
     const bool finds_races = _i != 0;
     grout_ptx_result result = {0};
     expect(TWINS, (bounds){NULL, 0, finds_races, 9}, GROUT_DIAG_NONE, &result);
@@ -187,7 +182,6 @@ START_TEST(memory_is_counted) {
         ck_assert_uint_le(result.peak_bytes, limit);
     }
 }
-END_TEST
 
 /* What a run would need is asked for before any of it is taken. */
 static const struct size_case {
@@ -207,7 +201,7 @@ static const struct size_case {
      1, true},
 };
 
-START_TEST(large_needs_are_refused) {
+TEST_EACH(large_needs_are_refused, COUNT_OF(size_cases)) {
     const struct size_case *it = &size_cases[_i];
     grout_text text = {0};
     grout_text_add(&text, "%s%s", HEAD, it->body);
@@ -217,10 +211,9 @@ START_TEST(large_needs_are_refused) {
     ck_assert_uint_le(result.peak_bytes, 1 << 20);
     grout_text_free(&text);
 }
-END_TEST
 
 /* A grid of 2^24 CTAs takes no more than those that run side by side. */
-START_TEST(a_large_grid_takes_little) {
+TEST(a_large_grid_takes_little) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 x) { L: bra L; }";
     patience it = {.calls_max = 3};
     grout_ptx_result result = {0};
@@ -228,7 +221,6 @@ START_TEST(a_large_grid_takes_little) {
     ck_assert_int_eq(it.ctas_total, 1 << 24);
     ck_assert_uint_lt(result.peak_bytes, 4 << 20);
 }
-END_TEST
 
 /* ---- parsing ---- */
 
@@ -259,7 +251,7 @@ static void expect_no_module(const grout_text *text, patience *asked, uint64_t m
     grout_diags_free(diags);
 }
 
-START_TEST(parsing_ends_and_is_bounded) {
+TEST(parsing_ends_and_is_bounded) {
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
     patience all = {.calls_max = UINT64_MAX};
@@ -290,10 +282,9 @@ START_TEST(parsing_ends_and_is_bounded) {
     grout_text_free(&text);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* A module of many entries costs a run of one of them little more than that entry. */
-START_TEST(one_of_many_entries_runs_alone) {
+TEST(one_of_many_entries_runs_alone) {
     enum { ENTRIES = 500 };
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
@@ -329,26 +320,4 @@ START_TEST(one_of_many_entries_runs_alone) {
     grout_ptx_module_free(module);
     grout_text_free(&text);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_bounds");
-    TCase *tcase = tcase_create("ptx_bounds");
-    tcase_add_loop_test(tcase, an_endless_run_ends, 0, 2);
-    tcase_add_test(tcase, progress_counts_ctas);
-    tcase_add_test(tcase, no_question_is_in_vain);
-    tcase_add_test(tcase, the_list_ends_it);
-    tcase_add_loop_test(tcase, memory_is_counted, 0, 2);
-    tcase_add_loop_test(tcase, large_needs_are_refused, 0,
-                        (int)(sizeof size_cases / sizeof size_cases[0]));
-    tcase_add_test(tcase, a_large_grid_takes_little);
-    tcase_add_test(tcase, parsing_ends_and_is_bounded);
-    tcase_add_test(tcase, one_of_many_entries_runs_alone);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

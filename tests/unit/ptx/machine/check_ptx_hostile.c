@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -108,7 +107,7 @@ static const grout_diag *run_text(const struct text_case *it, const char *direct
     return is_done ? NULL : grout_diags_get(diags, 0);
 }
 
-START_TEST(texts_are_refused) {
+TEST_EACH(texts_are_refused, COUNT_OF(text_cases)) {
     const struct text_case *it = &text_cases[_i];
     grout_diags *diags = grout_diags_new();
     const grout_diag *diag = run_text(it, "", (grout_ptx_launch){.block = {32, 1, 1}}, diags);
@@ -119,21 +118,19 @@ START_TEST(texts_are_refused) {
     }
     grout_diags_free(diags);
 }
-END_TEST
 
 /* Numbers of directives that the machine reckons with. */
 static const char *const directives[] = {".minnctapersm 4194304", ".minnctapersm 4294967295",
                                          ".maxnreg 4194304", ".maxnreg 4294967295",
                                          ".maxntid 4294967295, 4294967295, 4294967295"};
 
-START_TEST(numbers_do_not_overflow) {
+TEST_EACH(numbers_do_not_overflow, COUNT_OF(directives)) {
     static const struct text_case empty = {"", "", NULL};
     const grout_ptx_launch launch = {.grid = {300, 1, 1}, .block = {1024, 1, 1}};
     grout_diags *diags = grout_diags_new();
     ck_assert(run_text(&empty, directives[_i], launch, diags) == NULL);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- launches ---- */
 
@@ -157,7 +154,7 @@ static const struct launch_case {
     {{0}, {0}, {0}, MOST, "a CTA has at most 227 KiB of shared memory (4294967359)"},
 };
 
-START_TEST(sizes_are_refused) {
+TEST_EACH(sizes_are_refused, COUNT_OF(launch_cases)) {
     static const struct text_case use = {"", "mov.u32 %r0, s;", NULL};
     const struct launch_case *it = &launch_cases[_i];
     grout_ptx_launch launch = {.dynamic_shared_bytes = it->shared, .max_memory = 1 << 20};
@@ -171,7 +168,6 @@ START_TEST(sizes_are_refused) {
     ck_assert_str_eq(diag->message, it->message);
     grout_diags_free(diags);
 }
-END_TEST
 
 static void expect_bad(const grout_ptx_launch *launch) {
     grout_diags *diags = grout_diags_new();
@@ -183,7 +179,7 @@ static void expect_bad(const grout_ptx_launch *launch) {
     ck_assert(!grout_ptx_launch_run(launch, NULL, NULL));
 }
 
-START_TEST(what_is_missing_is_said) {
+TEST(what_is_missing_is_said) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 x) { ret; }";
     grout_ptx_module *module = grout_ptx_parse(NULL, text, sizeof text - 1, NULL);
     grout_ptx_memory *memory = grout_ptx_memory_new();
@@ -214,9 +210,8 @@ START_TEST(what_is_missing_is_said) {
     grout_ptx_module_free(module);
     ck_assert_ptr_null(grout_ptx_parse("k.ptx", NULL, 100, NULL));
 }
-END_TEST
 
-START_TEST(arrays_are_where_addresses_are) {
+TEST(arrays_are_where_addresses_are) {
     grout_ptx_memory *memory = grout_ptx_memory_new();
     const uint8_t byte = 1;
     uint8_t read = 0;
@@ -240,24 +235,4 @@ START_TEST(arrays_are_where_addresses_are) {
     ck_assert_uint_eq(grout_ptx_memory_get_cost(100), 200);
     ck_assert_uint_gt(grout_ptx_memory_get_cost(UINT64_MAX), UINT64_MAX / 4);
     grout_ptx_memory_free(memory);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_hostile");
-    TCase *tcase = tcase_create("ptx_hostile");
-    tcase_add_loop_test(tcase, texts_are_refused, 0,
-                        (int)(sizeof text_cases / sizeof text_cases[0]));
-    tcase_add_loop_test(tcase, numbers_do_not_overflow, 0,
-                        (int)(sizeof directives / sizeof directives[0]));
-    tcase_add_loop_test(tcase, sizes_are_refused, 0,
-                        (int)(sizeof launch_cases / sizeof launch_cases[0]));
-    tcase_add_test(tcase, what_is_missing_is_said);
-    tcase_add_test(tcase, arrays_are_where_addresses_are);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,9 +3,8 @@
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
 #include "lanes.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CALLS = 9, CTAS = 300, THREADS = 32 };
@@ -68,18 +67,16 @@ static void expect_calls(uint32_t calls, const char *message) {
     grout_text_free(&text);
 }
 
-START_TEST(calls) {
+TEST(calls) {
     expect_calls(CALLS - 1, NULL);
     expect_calls(CALLS, "limit ptx-calls: more than 8 calls in one another");
 }
-END_TEST
 
-START_TEST(steps) {
+TEST(steps) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { L: bra L; }";
     expect(text, (shape){1, THREADS, 1000, false, 1, 1},
            "limit ptx-steps: the run takes more than");
 }
-END_TEST
 
 /* Arrivals of cp.async in one group: 4,095 are told apart. */
 static void expect_marks(const char *count, const char *message) {
@@ -94,25 +91,23 @@ static void expect_marks(const char *count, const char *message) {
     grout_text_free(&text);
 }
 
-START_TEST(copy_groups) {
+TEST(copy_groups) {
     expect_marks("4095", NULL);
     expect_marks("4096", "limit ptx-copy-groups: the search for races tells at most");
 }
-END_TEST
 
 /* Lanes of two warps that read one word again and again: of each lane the last time counts, so that
  * what is known of the word does not grow. */
-START_TEST(readers) {
+TEST(readers) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) {\n" REGISTERS
                                     "ld.param.u64 %rd0, [out]; mov.u32 %r0, 0;\n"
                                     "L: ld.global.u32 %r1, [%rd0]; add.u32 %r0, %r0, 1;\n"
                                     "setp.lt.u32 %p1, %r0, 20000; @%p1 bra L; ret; }";
     expect(text, (shape){1, 2 * THREADS, 0, true, 1, 1}, NULL);
 }
-END_TEST
 
 /* CTAs that wait for each other run side by side, as many as a GPU holds: 32 of one warp an SM. */
-START_TEST(resident) {
+TEST(resident) {
     grout_text text = {0};
     grout_text_add(&text, "%s",
                    HEAD ".visible .entry k(.param .u64 out) {\n" REGISTERS
@@ -123,9 +118,8 @@ START_TEST(resident) {
     expect(text.data, (shape){CTAS, THREADS, 0, false, 1, 1}, NULL);
     grout_text_free(&text);
 }
-END_TEST
 
-START_TEST(grid) {
+TEST(grid) {
     static const char text[] = HEAD ".visible .entry k(.param .u64 out) { ret; }";
     static const struct {
         shape shape;
@@ -151,11 +145,10 @@ START_TEST(grid) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
 /* What takes too long, or too much memory, to be reached by a run: counters that stand at the end.
  */
-START_TEST(times) {
+TEST(times) {
     ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     uint32_t time = UINT32_MAX - 1;
     ck_assert(order != NULL);
@@ -166,9 +159,8 @@ START_TEST(times) {
     ck_assert(strncmp(grout_ptx__get_limit(order), "limit ptx-times:", 16) == 0);
     grout_ptx__free_order(order);
 }
-END_TEST
 
-START_TEST(tensor_maps) {
+TEST(tensor_maps) {
     ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cells[2];
     memset(cells, 0, sizeof cells);
@@ -182,9 +174,8 @@ START_TEST(tensor_maps) {
     ck_assert(strncmp(grout_ptx__get_limit(order), "limit ptx-tensor-maps:", 22) == 0);
     grout_ptx__free_order(order);
 }
-END_TEST
 
-START_TEST(accesses) {
+TEST(accesses) {
     ptx_order *order = grout_ptx__new_order(&means, 1, 1);
     ptx_cell cell;
     const ptx_actor actor = {0, 0, 1};
@@ -199,26 +190,4 @@ START_TEST(accesses) {
     ck_assert(strncmp(grout_ptx__get_limit(order), "limit ptx-accesses:", 19) == 0);
     order->shadow.records.count = 0;
     grout_ptx__free_order(order);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_limits");
-    TCase *runs = tcase_create("runs"), *counters = tcase_create("counters");
-    tcase_add_test(runs, calls);
-    tcase_add_test(runs, steps);
-    tcase_add_test(runs, copy_groups);
-    tcase_add_test(runs, readers);
-    tcase_add_test(runs, resident);
-    tcase_add_test(runs, grid);
-    tcase_add_test(counters, times);
-    tcase_add_test(counters, tensor_maps);
-    tcase_add_test(counters, accesses);
-    suite_add_tcase(suite, runs);
-    suite_add_tcase(suite, counters);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BEGINNING                                                                                 \
@@ -77,7 +76,7 @@ static void expect_done(const char *body, trial *it, uint32_t *words) {
 
 /* Each CTA counts its own piece of work, and those of the clusters that it cancels: each piece is
  * done once, by any of them. */
-START_TEST(requests) {
+TEST_EACH(requests, 6) {
     static const char body[] =
         "@!%p0 bra E; mov.u32 %r4, 0; mov.u32 %r5, %r1;\n"
         "L: mul.wide.u32 %rd2, %r5, 4; add.u64 %rd2, %rd0, %rd2;"
@@ -101,7 +100,6 @@ START_TEST(requests) {
         ck_assert_uint_eq(words[i], i < 40 ? 1 : 0);
     }
 }
-END_TEST
 
 /* ---- tensor copies ---- */
 
@@ -128,7 +126,7 @@ static void number(trial *it) {
     }
 }
 
-START_TEST(gather) {
+TEST_EACH(gather, 2) {
     static const uint32_t rows[4] = {3, 15, 3, 0};
     uint32_t words[WORDS];
     trial it = {.ctas = 1, .cluster = 1, .seed = (uint64_t)_i, .tensor = &rows_tensor};
@@ -141,9 +139,8 @@ START_TEST(gather) {
         ck_assert_uint_eq(words[i], 1000 + rows[i / COLUMNS] * COLUMNS + i % COLUMNS);
     }
 }
-END_TEST
 
-START_TEST(scatter) {
+TEST_EACH(scatter, 2) {
     static const uint32_t rows[4] = {9, 1, 0, 14};
     uint32_t words[WORDS];
     trial it = {.ctas = 1, .cluster = 1, .seed = (uint64_t)_i, .tensor = &rows_tensor};
@@ -159,11 +156,10 @@ START_TEST(scatter) {
     }
     ck_assert_uint_eq(it.table[(size_t)2 * COLUMNS], 1000 + 2 * COLUMNS);
 }
-END_TEST
 
 /* Each CTA of a pair loads 4 rows into its own memory, and the even one's mbarrier hears of both.
  */
-START_TEST(pair_copy) {
+TEST_EACH(pair_copy, 4) {
     uint32_t words[WORDS];
     trial it = {.ctas = 2, .cluster = 2, .seed = (uint64_t)_i, .tensor = &tile_tensor};
     number(&it);
@@ -184,10 +180,9 @@ START_TEST(pair_copy) {
         ck_assert_uint_eq(words[i], 1000 + i);
     }
 }
-END_TEST
 
 /* With a mask both get the rows, and the odd one's mbarrier hears of both copies. */
-START_TEST(pair_multicast) {
+TEST_EACH(pair_multicast, 4) {
     uint32_t words[WORDS];
     trial it = {.ctas = 2, .cluster = 2, .seed = (uint64_t)_i, .tensor = &tile_tensor};
     number(&it);
@@ -209,7 +204,6 @@ START_TEST(pair_multicast) {
         ck_assert_uint_eq(words[i], 1000 + 8 * COLUMNS + i % 32);
     }
 }
-END_TEST
 
 static const struct fault_case {
     const char *body;
@@ -239,7 +233,7 @@ static const struct fault_case {
      GROUT_DIAG_PTX_UNSUPPORTED, "a register of 64 bits for a value of 128"},
 };
 
-START_TEST(faults) {
+TEST_EACH(faults, COUNT_OF(fault_cases)) {
     const struct fault_case *c = &fault_cases[_i];
     uint32_t words[WORDS];
     trial it = {.ctas = 1, .cluster = 1};
@@ -249,22 +243,4 @@ START_TEST(faults) {
     ck_assert_msg(diag->code == c->code, "%s", diag->message);
     ck_assert_str_eq(diag->message, c->message);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_requests");
-    TCase *tcase = tcase_create("ptx_requests");
-    tcase_add_loop_test(tcase, requests, 0, 6);
-    tcase_add_loop_test(tcase, gather, 0, 2);
-    tcase_add_loop_test(tcase, scatter, 0, 2);
-    tcase_add_loop_test(tcase, pair_copy, 0, 4);
-    tcase_add_loop_test(tcase, pair_multicast, 0, 4);
-    tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* 64 threads in two warps. What a program leaves in %r0 (or %rd0 for the upper half too) is stored
@@ -224,7 +223,7 @@ static const struct value_case {
      {42, 0, 0}},
 };
 
-START_TEST(values) {
+TEST_EACH(values, COUNT_OF(value_cases)) {
     const struct value_case *c = &value_cases[_i];
     static const uint32_t threads[] = {0, 5, 40};
     for (uint64_t seed = 0; seed < 8; seed++) {
@@ -244,7 +243,6 @@ START_TEST(values) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
 static const struct fault_case {
     const char *body;
@@ -307,7 +305,7 @@ static const struct fault_case {
      "barrier.cluster.wait without an arrive before"},
 };
 
-START_TEST(faults) {
+TEST_EACH(faults, COUNT_OF(fault_cases)) {
     const struct fault_case *c = &fault_cases[_i];
     uint64_t results[THREADS];
     grout_diags *diags = grout_diags_new();
@@ -320,11 +318,10 @@ START_TEST(faults) {
     ck_assert(diag->place.line > 0 || c->code == GROUT_DIAG_BAD_ARGUMENT);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* With two warps, seeds 1, 4, 7 have a slow first one, and seeds 2, 5, 8 a slow second one: it
  * takes the later ticket. */
-START_TEST(slow_warps) {
+TEST_EACH(slow_warps, 3) {
     static const char body[] =
         "setp.eq.u32 %p0, %r15, 0; @%p0 st.shared.u32 [%r13], 0; bar.sync 0; mov.b32 %r1, 0;"
         " L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 200; @%p1 bra L;"
@@ -338,7 +335,6 @@ START_TEST(slow_warps) {
     }
     grout_diags_free(diags);
 }
-END_TEST
 
 /* The first warp gives registers back, and the second one takes as many. */
 static const struct register_case {
@@ -354,7 +350,7 @@ static const struct register_case {
                       {"\n.maxntid 64", "24", "256", true}, /* not known: no effect */
                       {"", "24", "256", true}};
 
-START_TEST(registers) {
+TEST_EACH(registers, COUNT_OF(register_cases)) {
     const struct register_case *it = &register_cases[_i];
     uint64_t results[THREADS];
     for (uint64_t seed = 0; seed < 4; seed++) {
@@ -377,10 +373,9 @@ START_TEST(registers) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
 /* What the search for races does not know is no race, and not right either. */
-START_TEST(restricted_fences) {
+TEST_EACH(restricted_fences, 4) {
     static const char *const fences[] = {
         "fence.acquire.sync_restrict::shared::cluster.cluster;",
         "fence.release.sync_restrict::shared::cta.cluster;",
@@ -395,21 +390,4 @@ START_TEST(restricted_fences) {
     ck_assert_uint_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_PTX_UNSUPPORTED);
     grout_text_free(&body);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_run");
-    TCase *tcase = tcase_create("ptx_run");
-    tcase_add_loop_test(tcase, values, 0, sizeof value_cases / sizeof value_cases[0]);
-    tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
-    tcase_add_loop_test(tcase, slow_warps, 0, 3);
-    tcase_add_loop_test(tcase, registers, 0, sizeof register_cases / sizeof register_cases[0]);
-    tcase_add_loop_test(tcase, restricted_fences, 0, 4);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

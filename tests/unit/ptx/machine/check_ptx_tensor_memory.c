@@ -3,9 +3,8 @@
  * integers. SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A CTA has 128 rows of A and 16 of B, 32 bytes each, and two blocks of scales. Core matrices of 8
@@ -236,7 +235,7 @@ static void check_product(const struct product_case *c, const uint32_t *results,
     }
 }
 
-START_TEST(products) {
+TEST_EACH(products, COUNT_OF(product_cases)) {
     const struct product_case *c = &product_cases[_i];
     uint8_t image[IMAGE];
     static uint32_t results[CTAS_MAX * THREADS * COLUMNS];
@@ -255,10 +254,9 @@ START_TEST(products) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
 /* M = 256, N = 32 over two CTAs; the even one multiplies, and both hear of it. */
-START_TEST(pair) {
+TEST_EACH(pair, 4) {
     static const char body[] =
         "mov.u32 %r12, %cluster_ctarank; setp.eq.and.u32 %p4, %r12, 0, %p0;\n"
         "@%p4 tcgen05.mma.cta_group::2.kind::f16 [%r1], %rd1, %rd2, 0x10080010, 0;\n"
@@ -285,11 +283,10 @@ START_TEST(pair) {
     grout_text_free(&text);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* ---- what has no value, and what cannot be ---- */
 
-START_TEST(late) {
+TEST(late) {
     /* a load that waits for no product finds nothing, if the product is late */
     static const char body[] = MMA("f16", "0x08040010, 0;") LOAD_ALL "@%p0" COMMIT_ONE WAIT;
     static const uint8_t scales[2] = {0, 0};
@@ -302,7 +299,6 @@ START_TEST(late) {
     ck_assert_uint_gt(it.undefined, 0);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* Bytes 12288 on hold nothing but 4 of the first 16. */
 #define HALF_WRITTEN                                                                    \
@@ -328,7 +324,7 @@ static const struct move_case {
 };
 
 /* Sums of f16: each in the lower half of a register. */
-START_TEST(halves) {
+TEST(halves) {
     static const char body[] = MMA("f16", "0x08040000, 0;") FINISH;
     static const uint8_t scales[2] = {0, 0};
     uint8_t image[IMAGE];
@@ -352,9 +348,8 @@ START_TEST(halves) {
     }
     ck_assert_uint_lt(alike, 16);
 }
-END_TEST
 
-START_TEST(moves) {
+TEST_EACH(moves, COUNT_OF(move_cases)) {
     /* what has no value has none where it is moved to, and that is no fault */
     const struct move_case *c = &move_cases[_i];
     static const uint8_t scales[2] = {0, 0};
@@ -374,7 +369,6 @@ START_TEST(moves) {
         grout_diags_free(diags);
     }
 }
-END_TEST
 
 static const struct fault_case {
     const char *body;
@@ -424,7 +418,7 @@ static const struct fault_case {
      GROUT_DIAG_PTX_FAULT, NULL},
 };
 
-START_TEST(faults) {
+TEST_EACH(faults, COUNT_OF(fault_cases)) {
     const struct fault_case *c = &fault_cases[_i];
     static const uint8_t scales[2] = {0, 0};
     uint8_t image[IMAGE];
@@ -441,22 +435,4 @@ START_TEST(faults) {
     }
     ck_assert_uint_gt(diag->place.line, 0);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_tensor_memory");
-    TCase *tcase = tcase_create("ptx_tensor_memory");
-    tcase_add_loop_test(tcase, products, 0, sizeof product_cases / sizeof product_cases[0]);
-    tcase_add_loop_test(tcase, pair, 0, 4);
-    tcase_add_test(tcase, late);
-    tcase_add_test(tcase, halves);
-    tcase_add_loop_test(tcase, moves, 0, sizeof move_cases / sizeof move_cases[0]);
-    tcase_add_loop_test(tcase, faults, 0, sizeof fault_cases / sizeof fault_cases[0]);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,10 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout/ptx.h"
+#include "tests/tests.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 128, COLUMNS = 64, WARP = 32, REGISTERS_MAX = 16, HALF = 16, SPLIT = 24 };
@@ -172,7 +171,7 @@ static uint32_t get_first(uint32_t row, uint32_t column) {
 }
 
 /* _i: a shape, packed or not, of the lower or the upper half of the lanes. */
-START_TEST(loads) {
+TEST_EACH(loads, 4 * SHAPE_COUNT) {
     const shape *it = &shapes[_i / 4];
     const bool is_packed = _i % 2 != 0;
     const uint32_t half = (uint32_t)_i / 2 % 2;
@@ -197,14 +196,13 @@ START_TEST(loads) {
     }
     grout_text_free(&text);
 }
-END_TEST
 
 /* What register r of a thread holds: another number in each half. */
 static uint32_t get_given(uint32_t thread, uint32_t r) {
     return (0x8000 + thread * REGISTERS_MAX + r) | (0x9000 + thread * REGISTERS_MAX + r) << 16;
 }
 
-START_TEST(stores) {
+TEST_EACH(stores, 4 * SHAPE_COUNT) {
     const shape *it = &shapes[_i / 4];
     const bool is_packed = _i % 2 != 0;
     const uint32_t half = (uint32_t)_i / 2 % 2;
@@ -244,13 +242,12 @@ START_TEST(stores) {
     }
     grout_text_free(&text);
 }
-END_TEST
 
 /* ---- shift ---- */
 
 /* 31 of the 32 lanes from the address on get 8 columns of the lane after them; nothing else moves.
  */
-START_TEST(shifts) {
+TEST_EACH(shifts, 4) {
     static uint32_t results[THREADS][COLUMNS];
     const uint32_t quarter = (uint32_t)_i;
     grout_text text = {0};
@@ -275,19 +272,4 @@ START_TEST(shifts) {
         }
     }
     grout_text_free(&text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_tensor_moves");
-    TCase *tests = tcase_create("moves");
-    tcase_add_loop_test(tests, loads, 0, 4 * SHAPE_COUNT);
-    tcase_add_loop_test(tests, stores, 0, 4 * SHAPE_COUNT);
-    tcase_add_loop_test(tests, shifts, 0, 4);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

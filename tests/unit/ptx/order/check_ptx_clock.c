@@ -1,9 +1,8 @@
 /* check_ptx_clock.c - clocks of the search for races against tables of times: random knowledge,
  * joined and renamed. SPDX-License-Identifier: Apache-2.0 */
 #include "clock.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { AGENTS = 6, CLOCKS = 4, STEPS = 400, RENAMED = 3 };
@@ -54,7 +53,7 @@ static void join(ptx_clock **clock, ptx_clock *other, table *model, const table 
     }
 }
 
-START_TEST(clocks_are_tables) {
+TEST_EACH(clocks_are_tables, 20) {
     uint64_t state = (uint64_t)_i + 1;
     ptx_clock *clocks[CLOCKS] = {NULL};
     static table models[CLOCKS];
@@ -80,9 +79,8 @@ START_TEST(clocks_are_tables) {
         grout_ptx__drop_clock(clocks[i]);
     }
 }
-END_TEST
 
-START_TEST(agents_are_renamed) {
+TEST(agents_are_renamed) {
     ptx_clock *clock = NULL, *renamed = NULL;
     ck_assert(grout_ptx__note_time(&means, &clock, 2, 1u << 5, 7));
     ck_assert(grout_ptx__note_time(&means, &clock, 4, 1u << 6, 9));
@@ -94,24 +92,8 @@ START_TEST(agents_are_renamed) {
     grout_ptx__drop_clock(clock);
     grout_ptx__drop_clock(renamed);
 }
-END_TEST
 
-START_TEST(nobody_knows_but_time_zero) {
+TEST(nobody_knows_but_time_zero) {
     ck_assert(grout_ptx__knows(NULL, 1, 0, 0));
     ck_assert(!grout_ptx__knows(NULL, 1, 0, 1));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx clock");
-    TCase *tcase = tcase_create("clock");
-    tcase_add_loop_test(tcase, clocks_are_tables, 0, 20);
-    tcase_add_test(tcase, agents_are_renamed);
-    tcase_add_test(tcase, nobody_knows_but_time_zero);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,7 @@
 /* check_ptx_shadow.c - accesses of single lanes, one after the other, at four bytes: which of them
  * races with those before. SPDX-License-Identifier: Apache-2.0 */
 #include "shadow.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/tests.h"
 
 enum { CELLS = 4, STEPS_MAX = 4 };
 static const ptx_means means = {.allocator = NULL};
@@ -88,7 +86,7 @@ static bool take_step(trial *it, const step *at, ptx_race *race_out) {
     return grout_ptx__note_access(&it->shadow, &access, &span, race_out);
 }
 
-START_TEST(accesses_race_or_not) {
+TEST_EACH(accesses_race_or_not, COUNT_OF(shadow_cases)) {
     const struct shadow_case *row = &shadow_cases[_i];
     trial it = {.now = {1, 1}};
     ptx_race race = {.missing = PTX_MISSING_NONE};
@@ -106,7 +104,6 @@ START_TEST(accesses_race_or_not) {
     grout_ptx__drop_view(&it.views[1]);
     grout_ptx__deinit_shadow(&it.shadow);
 }
-END_TEST
 
 /* ---- tensor memory ---- */
 
@@ -204,7 +201,7 @@ static bool take_tensor_step(tensor_trial *it, const tensor_step *at, ptx_race *
     return grout_ptx__note_access(&it->shadow, &access, &span, race_out);
 }
 
-START_TEST(operations_of_the_tensor_core_race_or_not) {
+TEST_EACH(operations_of_the_tensor_core_race_or_not, COUNT_OF(tensor_cases)) {
     const struct tensor_case *row = &tensor_cases[_i];
     tensor_trial it = {.cells = {{0}}};
     ptx_race race = {.missing = PTX_MISSING_NONE};
@@ -222,20 +219,4 @@ START_TEST(operations_of_the_tensor_core_race_or_not) {
         grout_ptx__drop_view(&it.views[i / 2][i % 2]);
     }
     grout_ptx__deinit_shadow(&it.shadow);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx shadow");
-    TCase *tcase = tcase_create("shadow");
-    tcase_add_loop_test(tcase, accesses_race_or_not, 0,
-                        (int)(sizeof shadow_cases / sizeof shadow_cases[0]));
-    tcase_add_loop_test(tcase, operations_of_the_tensor_core_race_or_not, 0,
-                        (int)(sizeof tensor_cases / sizeof tensor_cases[0]));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

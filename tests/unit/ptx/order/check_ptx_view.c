@@ -1,9 +1,7 @@
 /* check_ptx_view.c - what is handed over to whom: PTX ISA 9.1, 'Morally strong operations'.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/tests.h"
 #include "view.h"
-
-#include <check.h>
-#include <stdlib.h>
 
 /* Two CTAs in a cluster. */
 enum { CLUSTER = 2, AGENT = 7, LANE = 3, TIME = 5 };
@@ -19,11 +17,10 @@ static const struct scope_case {
     {PTX_SCOPE_SYS, 1, 9, true},
 };
 
-START_TEST(scopes_include_threads) {
+TEST_EACH(scopes_include_threads, COUNT_OF(scope_cases)) {
     const struct scope_case *it = &scope_cases[_i];
     ck_assert_int_eq(grout_ptx__includes(it->scope, it->cta, it->other, CLUSTER), it->is_in);
 }
-END_TEST
 
 /* CTA 1 takes what CTA 0 hands over. */
 static const struct head_case {
@@ -50,18 +47,17 @@ static const struct known_case {
     {PTX_KNOWN_ENGINES, PTX_HANDED_ENGINES}, {PTX_KNOWN_BEGUN, PTX_HANDED_FENCED},
     {PTX_KNOWN_SEALED, PTX_HANDED_FENCED},   {PTX_KNOWN_SEALED_SEEN, PTX_HANDED_FENCED},
 };
-#define COUNT(cases) (int)(sizeof(cases) / sizeof(cases)[0])
 
 static ptx_head make_head(ptx_scope scope, ptx_handed handed) {
     ptx_head head = {.scope = scope, .handed = handed};
-    for (int i = 0; i < COUNT(known_cases); i++) {
+    for (int i = 0; i < COUNT_OF(known_cases); i++) {
         ck_assert(grout_ptx__note_time(&means, &head.view.clocks[known_cases[i].known], AGENT,
                                        1u << LANE, TIME));
     }
     return head;
 }
 
-START_TEST(heads_are_taken_by_scope) {
+TEST_EACH(heads_are_taken_by_scope, COUNT_OF(head_cases)) {
     const struct head_case *it = &head_cases[_i];
     const ptx_taker taker = {1, CLUSTER, it->taker};
     ptx_head head = make_head(it->head, it->handed);
@@ -71,14 +67,13 @@ START_TEST(heads_are_taken_by_scope) {
     grout_ptx__drop_view(&head.view);
     ck_assert(grout_ptx__take_heads(&means, &heads, &taker, &view));
     ck_assert_int_eq(grout_ptx__takes_all(&heads, &taker), it->taken == it->handed);
-    for (int i = 0; i < COUNT(known_cases); i++) {
+    for (int i = 0; i < COUNT_OF(known_cases); i++) {
         ck_assert_int_eq(grout_ptx__knows(view.clocks[known_cases[i].known], AGENT, LANE, TIME),
                          known_cases[i].least <= it->taken);
     }
     grout_ptx__drop_view(&view);
     grout_ptx__drop_heads(&heads);
 }
-END_TEST
 
 /* A wait in CTA 1 observes an arrival of CTA 0, if both scopes include both; a fence is wide. */
 static const struct observed_case {
@@ -91,7 +86,7 @@ static const struct observed_case {
     {PTX_SCOPE_CLUSTER, PTX_SCOPE_CTA, false},
 };
 
-START_TEST(arrivals_are_observed_by_scope) {
+TEST_EACH(arrivals_are_observed_by_scope, COUNT_OF(observed_cases)) {
     const struct observed_case *it = &observed_cases[_i];
     const ptx_taker wait = {1, CLUSTER, it->wait}, fence = {1, CLUSTER, PTX_SCOPE_GPU};
     ptx_head head = make_head(PTX_SCOPE_GPU, PTX_HANDED_ALL);
@@ -108,12 +103,11 @@ START_TEST(arrivals_are_observed_by_scope) {
     grout_ptx__drop_heads(&heads);
     grout_ptx__drop_heads(&observed);
 }
-END_TEST
 
 /* What the fences of tcgen05 have sealed is over for a relaxed wait in CTA 1, and can be seen if
  * the scopes of the arrival and the wait include both. Another CTA's arrival of the same kind
  * changes nothing. */
-START_TEST(sealed_is_seen_by_scope) {
+TEST_EACH(sealed_is_seen_by_scope, COUNT_OF(observed_cases)) {
     const struct observed_case *it = &observed_cases[_i];
     const ptx_taker wait = {1, CLUSTER, it->wait}, relaxed = {1, CLUSTER, PTX_SCOPE_NONE};
     ptx_head head = make_head(it->carrier, PTX_HANDED_FENCED),
@@ -132,20 +126,4 @@ START_TEST(sealed_is_seen_by_scope) {
     grout_ptx__drop_view(&view);
     grout_ptx__drop_heads(&heads);
     grout_ptx__drop_heads(&observed);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx view");
-    TCase *tcase = tcase_create("view");
-    tcase_add_loop_test(tcase, scopes_include_threads, 0, COUNT(scope_cases));
-    tcase_add_loop_test(tcase, heads_are_taken_by_scope, 0, COUNT(head_cases));
-    tcase_add_loop_test(tcase, arrivals_are_observed_by_scope, 0, COUNT(observed_cases));
-    tcase_add_loop_test(tcase, sealed_is_seen_by_scope, 0, COUNT(observed_cases));
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,9 +3,8 @@
 #include "ptx/tensor/fragment.h"
 #include "ptx/tensor/matrix_desc.h"
 #include "ptx/tensor/wgmma.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_ptx_fault fault;
@@ -30,7 +29,7 @@ static uint32_t locate(const grout_ptx_matrix_desc *desc, grout_ptx_operand_form
 
 /* ---- descriptors ---- */
 
-START_TEST(desc_fields) {
+TEST(desc_fields) {
     const uint64_t bits = make_bits(0x4400, 0x10, 0x400, 2) | (uint64_t)3 << 49;
     grout_ptx_matrix_desc desc = decode(bits, GROUT_PTX_DESC_WGMMA);
     ck_assert_uint_eq(desc.start, 0x4400);
@@ -51,10 +50,9 @@ START_TEST(desc_fields) {
     ck_assert_uint_eq(desc.leading, 0x3fff0);
     ck_assert_uint_eq(desc.stride, 0x3fff0);
 }
-END_TEST
 
 /* Every bit that may not be set, one at a time. */
-START_TEST(desc_reserved) {
+TEST(desc_reserved) {
     const uint64_t good = make_bits(0x400, 16, 1024, 2), version = (uint64_t)1 << 46;
     const int bad[] = {14, 15, 30, 31, 46, 47, 48, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61};
     grout_ptx_matrix_desc desc;
@@ -71,10 +69,9 @@ START_TEST(desc_reserved) {
                                           GROUT_PTX_DESC_TCGEN05, 100, &desc, &fault));
     }
 }
-END_TEST
 
 /* Every bit counts: with one changed, the descriptor is refused or means something else. */
-START_TEST(desc_bits) {
+TEST_EACH(desc_bits, 2) {
     const grout_ptx_desc_kind kind = _i == 0 ? GROUT_PTX_DESC_WGMMA : GROUT_PTX_DESC_TCGEN05;
     const uint64_t bits = make_bits(0x400, 16, 1024, 2) | (uint64_t)_i << 46;
     const grout_ptx_matrix_desc good = decode(bits, kind);
@@ -88,13 +85,12 @@ START_TEST(desc_bits) {
         }
     }
 }
-END_TEST
 
 static const grout_ptx_operand_form BF16_K = {.format = GROUT_PTX_BF16};
 static const grout_ptx_operand_form BF16_MN = {.format = GROUT_PTX_BF16, .is_mn_major = true};
 
 /* Row 9, k 10 of a tile of bf16: by hand in each mode. */
-START_TEST(desc_addresses) {
+TEST(desc_addresses) {
     grout_ptx_matrix_desc desc = decode(make_bits(0x2000, 0x100, 0x800, 0), GROUT_PTX_DESC_WGMMA);
     /* Core matrices of 8 rows by 16 bytes: k 10 is in the second, at byte 4. */
     ck_assert_uint_eq(locate(&desc, BF16_K, 9, 10), 0x2000 + 0x100 + 0x800 + 16 + 4);
@@ -128,10 +124,9 @@ START_TEST(desc_addresses) {
     ck_assert_uint_eq(locate(&desc, BF16_K, 0, 8), 0x2080 + 16);
     ck_assert_uint_eq(locate(&desc, BF16_K, 1, 8), 0x2100 + 0);
 }
-END_TEST
 
 /* tf32 MN-major: groups of 4 k. Slots of 16 bytes: 16 elements of 4 or 6 bits. */
-START_TEST(desc_tcgen05) {
+TEST(desc_tcgen05) {
     const uint64_t version = (uint64_t)1 << 46;
     const grout_ptx_operand_form tf32 = {GROUT_PTX_DESC_TCGEN05, GROUT_PTX_TF32, true, false};
     const grout_ptx_operand_form f6 = {GROUT_PTX_DESC_TCGEN05, GROUT_PTX_E3M2, false, true};
@@ -157,7 +152,6 @@ START_TEST(desc_tcgen05) {
     ck_assert(!grout_ptx__desc_check(&desc, &f8, &fault));
     ck_assert(!grout_ptx__desc_check(&desc, &f6_mn, &fault));
 }
-END_TEST
 
 /* ---- fragments: by the figures, and each element once ---- */
 
@@ -166,7 +160,7 @@ static void check_place(grout_ptx_place got, uint32_t row, uint32_t column) {
     ck_assert_uint_eq(got.column, column);
 }
 
-START_TEST(fragments) {
+TEST(fragments) {
     check_place(grout_ptx__fragment_d(0, 0, 0, 32), 0, 0);
     check_place(grout_ptx__fragment_d(5, 1, 0, 32), 1, 3);
     check_place(grout_ptx__fragment_d(5, 2, 0, 32), 9, 2);
@@ -187,11 +181,10 @@ START_TEST(fragments) {
     check_place(grout_ptx__matrix_place(5, 1, true), 3, 1);
     ck_assert_uint_eq(grout_ptx__matrix_address_lane(2, 3), 19);
 }
-END_TEST
 
 /* ---- sparse ---- */
 
-START_TEST(sparse_choice) {
+TEST(sparse_choice) {
     const uint8_t chunks[] = {0x4, 0xe, 0x9, 0x6}, bad[] = {0x5, 0}, halves[] = {0xe, 4};
     uint8_t kept[16];
     const uint8_t want[] = {0, 1, 6, 7, 9, 10, 14, 13}, pairs[] = {0, 1, 2, 3, 12, 13, 14, 15};
@@ -206,7 +199,6 @@ START_TEST(sparse_choice) {
     ck_assert(!grout_ptx__sparse_select(GROUT_PTX_SPARSITY_2_4, bad + 1, 4, kept, &fault));
     ck_assert(!grout_ptx__sparse_select(GROUT_PTX_SPARSITY_1_2, chunks + 2, 2, kept, &fault));
 }
-END_TEST
 
 /* Each chunk of a 64-row tile has four bits of its own. */
 static void check_meta_once(uint32_t bits, uint32_t k, uint32_t step, bool is_tmem) {
@@ -225,7 +217,7 @@ static void check_meta_once(uint32_t bits, uint32_t k, uint32_t step, bool is_tm
     }
 }
 
-START_TEST(sparse_places) {
+TEST(sparse_places) {
     check_meta_once(16, 32, 4, false);
     check_meta_once(32, 16, 2, false);
     check_meta_once(8, 64, 4, false);
@@ -244,7 +236,6 @@ START_TEST(sparse_places) {
     ck_assert_uint_eq(place.bit, 16 + 4);
     ck_assert_uint_eq(grout_ptx__tcgen05_meta(16, true, 25, 20).lane, 32 + 1 + 8);
 }
-END_TEST
 
 /* ---- wgmma ---- */
 
@@ -260,7 +251,7 @@ static bool is_legal(const grout_ptx_wgmma *it) {
     return grout_ptx__wgmma_check(it, &fault);
 }
 
-START_TEST(wgmma_legal) {
+TEST(wgmma_legal) {
     grout_ptx_wgmma it = BF16;
     ck_assert(is_legal(&it));
     const uint32_t bad_n[] = {0, 4, 12, 264};
@@ -308,10 +299,9 @@ START_TEST(wgmma_legal) {
     it.selector = 2;
     ck_assert(!is_legal(&it));
 }
-END_TEST
 
 /* 1 + 2 * 3 in every element, twice with C, once without; and the sign. */
-START_TEST(wgmma_product) {
+TEST(wgmma_product) {
     static uint32_t a[64 * 16], b[8 * 16], d[64 * 8];
     grout_ptx_product product = grout_ptx__wgmma_product(&BF16);
     for (size_t i = 0; i < 64; i++) {
@@ -334,7 +324,6 @@ START_TEST(wgmma_product) {
     grout_ptx__multiply(&product, d);
     ck_assert_uint_eq(d[0], 0xc0c00000); /* -6 */
 }
-END_TEST
 
 /* A word of its own for each number. */
 static uint32_t draw(uint32_t *seed) {
@@ -344,7 +333,7 @@ static uint32_t draw(uint32_t *seed) {
 
 /* Blocks of columns and the simple model: the same bits, whatever the operands are. Most have
  * exponents near each other, some any, with infinities and NaNs among them. */
-START_TEST(blocks) {
+TEST_EACH(blocks, 12) {
     static const grout_ptx_format FORMATS[] = {GROUT_PTX_F16,  GROUT_PTX_BF16, GROUT_PTX_TF32,
                                                GROUT_PTX_E4M3, GROUT_PTX_E5M2, GROUT_PTX_E2M1};
     enum { M = 3, N = 11, K = 32 };
@@ -383,10 +372,9 @@ START_TEST(blocks) {
         }
     }
 }
-END_TEST
 
 /* A sparse A takes the elements of B that it names, and no others: there is a NaN beside. */
-START_TEST(sparse_product) {
+TEST(sparse_product) {
     uint32_t a[2] = {0x3f80, 0x4000}, b[4] = {0x7fc0, 0x4040, 0x7fc0, 0x4080}, d[1] = {0};
     const uint8_t kept[2] = {1, 3};
     const grout_ptx_product product = {
@@ -400,10 +388,9 @@ START_TEST(sparse_product) {
     grout_ptx__multiply(&product, d);
     ck_assert_uint_eq(d[0], 0x41300000); /* 1 * 3 + 2 * 4 */
 }
-END_TEST
 
 /* Scales: 2^(128 - 127) * 2^(126 - 127); a NaN; and 4-bit floats with two blocks. */
-START_TEST(scaled_product) {
+TEST(scaled_product) {
     uint32_t a[64] = {0}, b[64] = {0}, d[1] = {0x3f800000};
     uint32_t x[4] = {130, 127}, y[4] = {126, 127};
     grout_ptx_product product = {
@@ -446,9 +433,8 @@ START_TEST(scaled_product) {
     grout_ptx__multiply(&product, d);
     ck_assert_uint_eq(d[0], 0x408a0000); /* 6 - 0.75 * 2.25 = 4.3125 */
 }
-END_TEST
 
-START_TEST(integer_product) {
+TEST(integer_product) {
     uint32_t a[32], b[32], d[1] = {0x7fffff00};
     grout_ptx_product product = {.kind = GROUT_PTX_PRODUCT_INTEGER,
                                  .how = {.a = GROUT_PTX_S8, .b = GROUT_PTX_U8},
@@ -474,30 +460,4 @@ START_TEST(integer_product) {
     d[0] = 1;
     grout_ptx__multiply(&product, d);
     ck_assert_uint_eq(d[0], 1 + 2);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_matrix");
-    TCase *tests = tcase_create("matrix");
-    tcase_add_test(tests, desc_fields);
-    tcase_add_loop_test(tests, desc_bits, 0, 2);
-    tcase_add_test(tests, desc_reserved);
-    tcase_add_test(tests, desc_addresses);
-    tcase_add_test(tests, desc_tcgen05);
-    tcase_add_test(tests, fragments);
-    tcase_add_test(tests, sparse_choice);
-    tcase_add_test(tests, sparse_places);
-    tcase_add_test(tests, wgmma_legal);
-    tcase_add_test(tests, wgmma_product);
-    tcase_add_loop_test(tests, blocks, 0, 12);
-    tcase_add_test(tests, sparse_product);
-    tcase_add_test(tests, scaled_product);
-    tcase_add_test(tests, integer_product);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,8 @@
 /* check_ptx_mbarrier.c - the word of an mbarrier: phases, bytes, tokens and their limits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx/tensor/mbarrier.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_ptx_fault fault;
@@ -35,7 +34,7 @@ static bool fails_to_arrive(uint64_t *word, grout_ptx_arrival how) {
 }
 
 /* A fresh barrier passes a wait for parity 1; each completed phase turns the answer round. */
-START_TEST(parity) {
+TEST(parity) {
     uint64_t word = make(2);
     for (uint32_t phase = 0; phase < 5; phase++) {
         ck_assert_int_eq(is_done(word, 0), phase % 2 == 1);
@@ -47,10 +46,9 @@ START_TEST(parity) {
     bool done;
     ck_assert(!grout_ptx__mbarrier_test_parity(word, 2, &done, &fault));
 }
-END_TEST
 
 /* Bytes may complete before they are expected: the phase stays open until both are zero. */
-START_TEST(bytes) {
+TEST(bytes) {
     uint64_t word = make(1);
     ck_assert(grout_ptx__mbarrier_complete_tx(&word, 64, &fault));
     ck_assert(!is_done(word, 0));
@@ -70,9 +68,8 @@ START_TEST(bytes) {
     ck_assert(grout_ptx__mbarrier_expect_tx(&word, 16, &fault));
     ck_assert(is_done(word, 0));
 }
-END_TEST
 
-START_TEST(limits) {
+TEST(limits) {
     uint64_t word = 0;
     ck_assert(!grout_ptx__mbarrier_init(&word, 0, &fault));
     ck_assert(!grout_ptx__mbarrier_init(&word, 1 << 20, &fault));
@@ -94,10 +91,9 @@ START_TEST(limits) {
     ck_assert(fails_to_arrive(
         &word, (grout_ptx_arrival){.count = 1, .has_expect_tx = true, .tx = 1 << 20}));
 }
-END_TEST
 
 /* A thread that drops out arrives once and is not expected again. */
-START_TEST(drop) {
+TEST(drop) {
     uint64_t word = make(3);
     (void)arrive(&word, (grout_ptx_arrival){.count = 1});
     (void)arrive(&word, (grout_ptx_arrival){.count = 2, .is_drop = true});
@@ -107,9 +103,8 @@ START_TEST(drop) {
     ck_assert(!is_done(word, 0));
     ck_assert(fails_to_arrive(&word, (grout_ptx_arrival){.count = 1}));
 }
-END_TEST
 
-START_TEST(no_complete) {
+TEST(no_complete) {
     uint64_t word = make(2);
     uint32_t pending = 0;
     uint64_t token = arrive(&word, (grout_ptx_arrival){.is_no_complete = true});
@@ -118,9 +113,8 @@ START_TEST(no_complete) {
     ck_assert(fails_to_arrive(&word, (grout_ptx_arrival){.count = 1, .is_no_complete = true}));
     ck_assert(!grout_ptx__mbarrier_pending(word, &pending, &fault));
 }
-END_TEST
 
-START_TEST(tokens) {
+TEST(tokens) {
     uint64_t word = make(1);
     bool done = true;
     ck_assert(grout_ptx__mbarrier_expect_tx(&word, 8, &fault));
@@ -133,10 +127,9 @@ START_TEST(tokens) {
     ck_assert(!grout_ptx__mbarrier_test_token(word, word, &done, &fault));
     ck_assert(!grout_ptx__mbarrier_test_token(word, 0, &done, &fault));
 }
-END_TEST
 
 /* What ordinary stores leave is no barrier: plain numbers, and a barrier with one byte changed. */
-START_TEST(overwritten) {
+TEST(overwritten) {
     grout_ptx_mbarrier fields;
     uint64_t word = make(1), taken = 0;
     for (uint64_t plain = 0; plain < 4096; plain++) {
@@ -155,23 +148,4 @@ START_TEST(overwritten) {
     ck_assert(!grout_ptx__mbarrier_inval(&word, &fault));
     ck_assert(fails_to_arrive(&word, (grout_ptx_arrival){.count = 1}));
     ck_assert(!grout_ptx__mbarrier_expect_tx(&word, 1, &fault));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_mbarrier");
-    TCase *tests = tcase_create("word");
-    tcase_add_test(tests, parity);
-    tcase_add_test(tests, bytes);
-    tcase_add_test(tests, limits);
-    tcase_add_test(tests, drop);
-    tcase_add_test(tests, no_complete);
-    tcase_add_test(tests, tokens);
-    tcase_add_test(tests, overwritten);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,6 +5,7 @@
 #include "two_memories.h"
 
 #include "ptx/tensor/run_tcgen05.h"
+#include "tests/tests.h"
 
 /* ---- tcgen05 ---- */
 
@@ -84,7 +85,7 @@ static void check_mma(const layout_case *at, uint32_t k, int32_t c) {
     }
 }
 
-START_TEST(mma_layouts) {
+TEST_EACH(mma_layouts, COUNT_OF(LAYOUTS)) {
     const layout_case *at = &LAYOUTS[_i];
     const uint32_t k = at->is_sparse ? 32 : 16;
     const grout_ptx_mma_words words = get_words(at);
@@ -108,11 +109,10 @@ START_TEST(mma_layouts) {
     run_mma(&words, &operands);
     ck_assert_uint_eq(get_d(at->layout, at->n, at->m - 1, at->n - 1), 0);
 }
-END_TEST
 
 /* A in tensor memory: two elements of bf16 in a cell; M = 128 of two CTAs has it twice. */
-START_TEST(mma_a_tmem) {
-    const layout_case *at = &LAYOUTS[_i];
+TEST_EACH(mma_a_tmem, 3) {
+    const layout_case *at = &LAYOUTS[_i < 2 ? _i : 3]; /* not the sparse one */
     grout_ptx_mma_words words = get_words(at);
     begin();
     load_pair(at, 16);
@@ -137,11 +137,10 @@ START_TEST(mma_a_tmem) {
         ck_assert(!grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault));
     }
 }
-END_TEST
 
 /* An MN-major A of tf32 needs atoms of 32 bytes, in groups of 4 rows of k; one of e4m3 has whole
  * lines. */
-START_TEST(mma_mn_major) {
+TEST(mma_mn_major) {
     const layout_case *at = &LAYOUTS[3];
     grout_ptx_mma_words words = get_words(at);
     begin();
@@ -163,9 +162,8 @@ START_TEST(mma_mn_major) {
     run_mma(&words, &operands);
     check_mma(at, 32, 0);
 }
-END_TEST
 
-START_TEST(mma_disabled) {
+TEST(mma_disabled) {
     const layout_case *at = &LAYOUTS[3];
     const grout_ptx_mma_words words = get_words(at);
     const uint32_t masks[4] = {0, 1u << 7, 0, 0};
@@ -177,11 +175,10 @@ START_TEST(mma_disabled) {
     ck_assert_uint_eq(it.tmem[0][39][0], 0x3c3c3c3c);
     ck_assert_uint_eq(it.tmem[0][40][0], as_float(multiply(40, 0, 16)));
 }
-END_TEST
 
 /* Scales of 2^(m % 3) and 2^-(n % 2), copied as blocks of 512 bytes: byte m%32 * 16 + m/32 * 4 +
  * id. */
-START_TEST(mma_scaled) {
+TEST(mma_scaled) {
     const grout_ptx_mma_words words = {.kind = GROUT_PTX_KIND_MXF8F6F4, .arch = 100, .ctas = 1};
     grout_ptx_copy copy = {.shape = GROUT_PTX_COPY_32X128B, .ctas = 1, .arch = 100};
     const uint32_t id = 2;
@@ -216,10 +213,9 @@ START_TEST(mma_scaled) {
     it.tmem[0][70][257] ^= 1u << 16;
     ck_assert(!grout_ptx__mma_run(&words, &operands, &ACCESS, &scratch, &fault));
 }
-END_TEST
 
 /* What is stored comes back, packed or not; the cells are those of a warp's lanes. */
-START_TEST(moved) {
+TEST_EACH(moved, 2) {
     grout_ptx_tmem_move move = {GROUT_PTX_TMEM_16X256B, 2, _i == 1, 0, 48u << 16 | 100, 1};
     uint32_t given[8 * 32], got[8 * 32];
     begin();
@@ -241,9 +237,8 @@ START_TEST(moved) {
     ck_assert(!grout_ptx__tmem_load(&move, 1, &ACCESS, got, &fault));
     ck_assert(!grout_ptx__tmem_store(&move, 1, &ACCESS, given, &fault));
 }
-END_TEST
 
-START_TEST(shifted) {
+TEST(shifted) {
     begin();
     for (uint32_t lane = 0; lane < 64; lane++) {
         it.tmem[0][lane][9] = lane;
@@ -254,10 +249,9 @@ START_TEST(shifted) {
     ck_assert_uint_eq(it.tmem[0][62][9], 63);
     ck_assert_uint_eq(it.tmem[0][63][9], 63);
 }
-END_TEST
 
 /* Every bit of the three descriptors, one at a time: refused, or another D. */
-START_TEST(mma_planted) {
+TEST(mma_planted) {
     const layout_case *at = &LAYOUTS[3];
     static uint32_t good[GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
     const grout_ptx_mma_words words = get_words(at);
@@ -278,11 +272,10 @@ START_TEST(mma_planted) {
         ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
     }
 }
-END_TEST
 
 /* Every bit of the instruction descriptor, in each layout. Only the reuse of B is for speed alone.
  */
-START_TEST(instr_planted) {
+TEST_EACH(instr_planted, COUNT_OF(LAYOUTS)) {
     const layout_case *at = &LAYOUTS[_i];
     static uint32_t good[2][GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
     const grout_ptx_mma_words words = get_words(at);
@@ -305,26 +298,4 @@ START_TEST(instr_planted) {
             ck_assert_msg(is_same == (bit >= 30 && at->is_stationary), "bit %d", bit);
         }
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_run_tcgen05");
-    TCase *tests = tcase_create("run");
-    tcase_add_loop_test(tests, mma_layouts, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
-    tcase_add_loop_test(tests, mma_a_tmem, 0, 2);
-    tcase_add_loop_test(tests, mma_a_tmem, 3, 4);
-    tcase_add_test(tests, mma_mn_major);
-    tcase_add_test(tests, mma_disabled);
-    tcase_add_test(tests, mma_scaled);
-    tcase_add_loop_test(tests, moved, 0, 2);
-    tcase_add_test(tests, shifted);
-    tcase_add_loop_test(tests, instr_planted, 0, sizeof LAYOUTS / sizeof *LAYOUTS);
-    tcase_add_test(tests, mma_planted);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

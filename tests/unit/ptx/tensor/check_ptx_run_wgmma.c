@@ -4,6 +4,7 @@
 
 #include "ptx/tensor/run_mma.h"
 #include "ptx/tensor/run_wgmma.h"
+#include "tests/tests.h"
 
 /* ---- wgmma ---- */
 
@@ -55,15 +56,14 @@ static void check_k_major(grout_ptx_swizzle swizzle, uint32_t k, uint64_t code) 
     check_d(64, k, 0, false);
 }
 
-START_TEST(wgmma_k_major) {
+TEST(wgmma_k_major) {
     check_k_major(GROUT_PTX_SWIZZLE_128B, 64, 2);
     check_k_major(GROUT_PTX_SWIZZLE_64B, 32, 4);
     check_k_major(GROUT_PTX_SWIZZLE_32B, 16, 6);
 }
-END_TEST
 
 /* 128 columns of B as two panels of 64, 16 rows of k each; and A the other way round too. */
-START_TEST(wgmma_mn_major) {
+TEST(wgmma_mn_major) {
     grout_ptx_wgmma instruction = BF16;
     begin();
     load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_128B, true, 0, 1024});
@@ -74,11 +74,10 @@ START_TEST(wgmma_mn_major) {
               false);
     check_d(128, 16, 0, false);
 }
-END_TEST
 
 /* Each mode: from one panel to the next is the leading offset, from 8 rows of k to the next 8 the
  * stride offset; without a swizzle the other way round. */
-START_TEST(wgmma_mn_modes) {
+TEST_EACH(wgmma_mn_modes, 4) {
     const uint64_t widths[] = {16, 32, 64, 128}, codes[] = {0, 6, 4, 2};
     const uint64_t panel = 16 * widths[_i], group = 8 * widths[_i];
     const uint64_t leading = _i == 0 ? group : panel, stride = _i == 0 ? panel : group;
@@ -91,21 +90,19 @@ START_TEST(wgmma_mn_modes) {
               make_desc(BASE_B, leading, stride, codes[_i]), false);
     check_d(64, 16, 0, false);
 }
-END_TEST
 
 /* Core matrices: 8 rows of 16 bytes, the next 8 rows after them, the next 16 bytes of k after 64
  * rows. */
-START_TEST(wgmma_no_swizzle) {
+TEST(wgmma_no_swizzle) {
     begin();
     load(&(tile){left, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, 1024});
     load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_NONE, false, 0, BASE_B});
     run_wgmma(&BF16, make_desc(1024, 1024, 128, 0), make_desc(BASE_B, 1024, 128, 0), false);
     check_d(64, 16, 0, false);
 }
-END_TEST
 
 /* A in registers: 2(l%4) + h + 8(r/2) is k, 16w + l/4 + 8(r%2) the row. */
-START_TEST(wgmma_registers) {
+TEST(wgmma_registers) {
     grout_ptx_wgmma instruction = BF16;
     begin();
     load(&(tile){right, 0, 64, 16, GROUT_PTX_BF16, GROUT_PTX_SWIZZLE_32B, false, 0, BASE_B});
@@ -124,9 +121,8 @@ START_TEST(wgmma_registers) {
     run_wgmma(&instruction, 0, make_desc(BASE_B, 16, 256, 6), true);
     check_d(64, 16, 3, false);
 }
-END_TEST
 
-START_TEST(wgmma_bytes) {
+TEST(wgmma_bytes) {
     const grout_ptx_wgmma s8 = {.n = 64,
                                 .k = 32,
                                 .a = GROUT_PTX_S8,
@@ -140,10 +136,9 @@ START_TEST(wgmma_bytes) {
     run_wgmma(&s8, make_desc(1024, 16, 256, 6), make_desc(BASE_B, 16, 256, 6), false);
     check_d(64, 32, 0, true);
 }
-END_TEST
 
 /* Elements 1 and 3 of each four (nibble 0xd) are the only ones that A has. */
-START_TEST(wgmma_sparse) {
+TEST(wgmma_sparse) {
     grout_ptx_wgmma instruction = BF16;
     int32_t dense[64][32] = {{0}};
     begin();
@@ -164,7 +159,6 @@ START_TEST(wgmma_sparse) {
     }
     check_d(64, 32, 0, false);
 }
-END_TEST
 
 /* ---- mma.sync ---- */
 
@@ -180,7 +174,7 @@ static const grout_ptx_mma MMAS[] = {
 
 /* Elements to registers by the ISA's formulas: groupID is lane / 4, threadID_in_group lane % 4; as
  * many neighbours in k as a register holds. */
-START_TEST(mma_sync) {
+TEST_EACH(mma_sync, COUNT_OF(MMAS)) {
     const grout_ptx_mma *at = &MMAS[_i];
     const uint32_t bits = grout_ptx__format_bits(at->a), packed = 32 / bits;
     uint32_t a[4 * 32] = {0}, b[2 * 32] = {0}, d[4 * 32];
@@ -208,9 +202,8 @@ START_TEST(mma_sync) {
         ck_assert_uint_eq(d[i], at->d == GROUT_PTX_S32 ? (uint32_t)sum : as_float(sum));
     }
 }
-END_TEST
 
-START_TEST(mma_sync_illegal) {
+TEST(mma_sync_illegal) {
     const grout_ptx_mma bad[] = {{32, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F32, false},
                                  {16, GROUT_PTX_BF16, GROUT_PTX_F16, GROUT_PTX_F32, false},
                                  {16, GROUT_PTX_BF16, GROUT_PTX_BF16, GROUT_PTX_F16, false},
@@ -221,10 +214,9 @@ START_TEST(mma_sync_illegal) {
         ck_assert(!grout_ptx__mma_check(&bad[i], &fault));
     }
 }
-END_TEST
 
 /* Every bit of both descriptors, one at a time: refused, or another D. */
-START_TEST(wgmma_planted) {
+TEST(wgmma_planted) {
     static uint32_t good[sizeof registers / sizeof *registers];
     const uint64_t a = make_desc(1024, 16, 1024, 2), b = make_desc(BASE_B, 16, 1024, 2);
     begin();
@@ -244,26 +236,4 @@ START_TEST(wgmma_planted) {
         const bool is_same = runs && memcmp(good, registers, sizeof good) == 0;
         ck_assert_msg(is_same == is_leading(bit), "bit %d", bit);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_run_wgmma");
-    TCase *tests = tcase_create("run");
-    tcase_add_test(tests, wgmma_k_major);
-    tcase_add_test(tests, wgmma_mn_major);
-    tcase_add_loop_test(tests, wgmma_mn_modes, 0, 4);
-    tcase_add_test(tests, wgmma_no_swizzle);
-    tcase_add_test(tests, wgmma_registers);
-    tcase_add_test(tests, wgmma_bytes);
-    tcase_add_test(tests, wgmma_sparse);
-    tcase_add_loop_test(tests, mma_sync, 0, sizeof MMAS / sizeof *MMAS);
-    tcase_add_test(tests, mma_sync_illegal);
-    tcase_add_test(tests, wgmma_planted);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx/tensor/launch_control.h"
 #include "ptx/tensor/tmem_layout.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_ptx_fault fault;
@@ -34,7 +33,7 @@ static uint32_t types(uint32_t d, uint32_t a, uint32_t b) {
 
 /* ---- the instruction descriptor ---- */
 
-START_TEST(instr_fields) {
+TEST(instr_fields) {
     grout_ptx_instr_desc it = decode(0x08200490, F16);
     ck_assert_uint_eq(it.m, 128);
     ck_assert_uint_eq(it.n, 128);
@@ -71,7 +70,6 @@ START_TEST(instr_fields) {
     it = decode(shape(32, 256) | types(1, 2, 2) | 2u << 30, words);
     ck_assert_uint_eq(it.reuse, 16);
 }
-END_TEST
 
 /* A descriptor and its modifiers, for the tests of single bits. */
 typedef struct example {
@@ -102,7 +100,7 @@ static bool is_same(const grout_ptx_instr_desc *x, const grout_ptx_instr_desc *y
 }
 
 /* Every bit counts: with one changed, the descriptor is refused or means something else. */
-START_TEST(instr_bits) {
+TEST_EACH(instr_bits, COUNT_OF(EXAMPLES)) {
     const example *it = &EXAMPLES[_i];
     const grout_ptx_instr_desc good = decode(it->bits, it->words);
     for (int bit = 0; bit < 32; bit++) {
@@ -113,10 +111,9 @@ START_TEST(instr_bits) {
         }
     }
 }
-END_TEST
 
 /* Any bits: refused, or a shape that the tables of the ISA have. */
-START_TEST(instr_any) {
+TEST(instr_any) {
     uint32_t seed = 5, legal = 0;
     for (uint32_t round = 0; round < 40000; round++) {
         seed = seed * 1664525u + 1013904223u;
@@ -140,9 +137,8 @@ START_TEST(instr_any) {
     }
     ck_assert_uint_gt(legal, 50);
 }
-END_TEST
 
-START_TEST(instr_reserved) {
+TEST(instr_reserved) {
     const uint32_t good = 0x08200490;
     const int bad[] = {0, 1, 2, 3, 5, 6, 7 + 1, 9, 11, 12, 23, 29, 30, 31};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -154,9 +150,8 @@ START_TEST(instr_reserved) {
         ck_assert_msg(!decodes(0x08a00000 ^ 1u << bad_scaled[i], mxf8), "bit %d", bad_scaled[i]);
     }
 }
-END_TEST
 
-START_TEST(instr_shapes) {
+TEST(instr_shapes) {
     const uint32_t bf16 = types(1, 1, 1);
     grout_ptx_mma_words words = F16;
     ck_assert(decodes(shape(64, 8) | bf16, words));
@@ -196,11 +191,10 @@ START_TEST(instr_shapes) {
     words.arch = 90;
     ck_assert(!decodes(shape(128, 8) | bf16, words));
 }
-END_TEST
 
 /* ---- allocation ---- */
 
-START_TEST(allocation) {
+TEST(allocation) {
     grout_ptx_tmem tmem = {.last = 0};
     uint32_t first = 1, second = 1, third = 1;
     ck_assert_int_eq(grout_ptx__tmem_alloc(&tmem, 16, &first, &fault), GROUT_PTX_TMEM_FAULT);
@@ -228,7 +222,6 @@ START_TEST(allocation) {
     ck_assert(grout_ptx__tmem_dealloc(&tmem, 256, 32, &fault));
     ck_assert(grout_ptx__tmem_end(&tmem, &fault));
 }
-END_TEST
 
 /* ---- moves ---- */
 
@@ -237,7 +230,7 @@ static void check_cell(grout_ptx_tmem_cell got, uint32_t lane, uint32_t column) 
     ck_assert_uint_eq(got.column, column);
 }
 
-START_TEST(move_cells) {
+TEST(move_cells) {
     grout_ptx_tmem_move it = {GROUT_PTX_TMEM_32X32B, 4, false, 0, 32u << 16 | 100, 5};
     ck_assert(grout_ptx__tmem_move_check(&it, &fault));
     check_cell(grout_ptx__tmem_move_cell(&it, 7, 3), 39, 103);
@@ -254,10 +247,9 @@ START_TEST(move_cells) {
     check_cell(grout_ptx__tmem_move_cell(&it, 17, 1), 17, 21);
     check_cell(grout_ptx__tmem_move_cell(&it, 1, 1), 17, 1);
 }
-END_TEST
 
 /* Every cell of the rectangle belongs to one register of one lane. */
-START_TEST(move_once) {
+TEST_EACH(move_once, 2 * GROUT_PTX_TMEM_SHAPE_COUNT) {
     const grout_ptx_tmem_shape which = (grout_ptx_tmem_shape)(_i / 2);
     static uint8_t used[GROUT_PTX_TMEM_LANES][GROUT_PTX_TMEM_COLUMNS];
     const bool is_packed = _i % 2 != 0;
@@ -278,9 +270,8 @@ START_TEST(move_once) {
     ck_assert_uint_eq(cells / lanes, grout_ptx__tmem_move_columns(&it));
     ck_assert_uint_eq(cells % lanes, 0);
 }
-END_TEST
 
-START_TEST(move_illegal) {
+TEST(move_illegal) {
     const grout_ptx_tmem_move good = {GROUT_PTX_TMEM_16X256B, 32, false, 0, 32u << 16 | 256, 1};
     grout_ptx_tmem_move it = good;
     ck_assert(grout_ptx__tmem_move_check(&it, &fault));
@@ -305,7 +296,6 @@ START_TEST(move_illegal) {
     it.address = 128u << 16;
     ck_assert(!grout_ptx__tmem_move_check(&it, &fault));
 }
-END_TEST
 
 /* ---- layouts ---- */
 
@@ -325,7 +315,7 @@ static void check_pair(grout_ptx_pair_cell got, uint32_t cta, uint32_t lane, uin
     ck_assert_uint_eq(got.column, column);
 }
 
-START_TEST(layouts) {
+TEST(layouts) {
     grout_ptx_instr_desc it = make_layout(256, 128, 2, false, false);
     check_pair(grout_ptx__layout_d(&it, 200, 70), 1, 72, 70);
     it = make_layout(128, 128, 2, false, false);
@@ -350,9 +340,8 @@ START_TEST(layouts) {
     check_pair(grout_ptx__layout_d(&it, 20, 100), 0, 20 + 96, 4);
     ck_assert(!grout_ptx__layout_check(&it, "D", 16u << 16, 32, &fault));
 }
-END_TEST
 
-START_TEST(pairs) {
+TEST(pairs) {
     const grout_ptx_instr_desc it = make_layout(256, 128, 2, false, false);
     const uint32_t masks[8] = {0, 0, 0, 0, 0, 1u << 5, 0, 0};
     uint32_t cta = 9, own = 9;
@@ -363,9 +352,8 @@ START_TEST(pairs) {
     ck_assert(grout_ptx__lane_is_disabled(masks, 1, 37));
     ck_assert(!grout_ptx__lane_is_disabled(masks, 0, 37));
 }
-END_TEST
 
-START_TEST(scales) {
+TEST(scales) {
     grout_ptx_mma_words words = {.kind = GROUT_PTX_KIND_MXF4, .arch = 100, .ctas = 1};
     grout_ptx_instr_desc it = decode(shape(128, 256) | types(0, 1, 1) | 1u << 23 | 2u << 29, words);
     grout_ptx_tmem_element at;
@@ -383,9 +371,8 @@ START_TEST(scales) {
     ck_assert(grout_ptx__layout_scale(&it, false, 100, 0, 0, &at));
     check_pair(at.cell, 1, 4, 1);
 }
-END_TEST
 
-START_TEST(copies) {
+TEST(copies) {
     uint32_t lanes[4] = {0};
     ck_assert_uint_eq(grout_ptx__copy_lanes(GROUT_PTX_COPY_128X256B, 100, lanes), 1);
     ck_assert_uint_eq(lanes[0], 100);
@@ -416,11 +403,10 @@ START_TEST(copies) {
     ck_assert(!grout_ptx__commit_check(4, 2, &fault));
     ck_assert(!grout_ptx__commit_check(0, 2, &fault));
 }
-END_TEST
 
 /* ---- launch control ---- */
 
-START_TEST(answers) {
+TEST(answers) {
     const grout_ptx_answer given = {true, {0x7fffffff, 0xffff, 3}};
     grout_ptx_answer got;
     uint64_t words[2] = {0, 0};
@@ -433,30 +419,4 @@ START_TEST(answers) {
     grout_ptx__answer_encode(&(grout_ptx_answer){.is_cancelled = false}, words);
     ck_assert(grout_ptx__answer_decode(words, &got, &fault) && !got.is_cancelled);
     ck_assert(!grout_ptx__answer_ctaid(words, ctaid, &fault));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_tcgen05");
-    TCase *tests = tcase_create("tcgen05");
-    tcase_add_test(tests, instr_fields);
-    tcase_add_loop_test(tests, instr_bits, 0, sizeof EXAMPLES / sizeof *EXAMPLES);
-    tcase_add_test(tests, instr_any);
-    tcase_add_test(tests, instr_reserved);
-    tcase_add_test(tests, instr_shapes);
-    tcase_add_test(tests, allocation);
-    tcase_add_test(tests, move_cells);
-    tcase_add_loop_test(tests, move_once, 0, 2 * GROUT_PTX_TMEM_SHAPE_COUNT);
-    tcase_add_test(tests, move_illegal);
-    tcase_add_test(tests, layouts);
-    tcase_add_test(tests, pairs);
-    tcase_add_test(tests, scales);
-    tcase_add_test(tests, copies);
-    tcase_add_test(tests, answers);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ptx/tensor/reduce.h"
 #include "ptx/tensor/tensor_box.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static grout_ptx_fault fault;
@@ -24,7 +23,7 @@ static grout_ptx_tensor_map make_map(void) {
 
 /* ---- swizzle: by the table of the ISA ---- */
 
-START_TEST(swizzles) {
+TEST(swizzles) {
     /* Row r of 128 bytes: chunk c of 16 bytes lies at chunk c ^ r. */
     for (uint32_t row = 0; row < 8; row++) {
         for (uint32_t chunk = 0; chunk < 8; chunk++) {
@@ -48,7 +47,6 @@ START_TEST(swizzles) {
         }
     }
 }
-END_TEST
 
 /* ---- maps: each parameter at its edge and one past it ---- */
 
@@ -83,7 +81,7 @@ static const edge EDGES[] = {
     {"rank", FIELD(rank), 1, 0},
 };
 
-START_TEST(map_edges) {
+TEST_EACH(map_edges, COUNT_OF(EDGES)) {
     const edge *it = &EDGES[_i];
     grout_ptx_tensor_map map = make_map(), again;
     uint8_t bytes[GROUT_PTX_MAP_SIZE];
@@ -95,10 +93,9 @@ START_TEST(map_edges) {
     memcpy((char *)&map + it->at, &it->bad, it->size);
     ck_assert_msg(!grout_ptx__map_encode(&map, 90, bytes, &fault), "%s", it->name);
 }
-END_TEST
 
 /* Any byte that changes makes it no map. */
-START_TEST(map_overwritten) {
+TEST(map_overwritten) {
     grout_ptx_tensor_map map = make_map();
     uint8_t bytes[GROUT_PTX_MAP_SIZE];
     ck_assert(grout_ptx__map_encode(&map, 90, bytes, &fault));
@@ -109,9 +106,8 @@ START_TEST(map_overwritten) {
     }
     ck_assert(grout_ptx__map_decode(bytes, 90, &map, &fault));
 }
-END_TEST
 
-START_TEST(map_numbers) {
+TEST(map_numbers) {
     grout_ptx_elem elem;
     grout_ptx_swizzle swizzle;
     ck_assert(grout_ptx__elem_of_driver(8, &elem) && elem == GROUT_PTX_ELEM_F64);
@@ -123,13 +119,12 @@ START_TEST(map_numbers) {
               swizzle == GROUT_PTX_SWIZZLE_128B_ATOM_32B);
     ck_assert(!grout_ptx__swizzle_of_driver(7, &swizzle));
 }
-END_TEST
 
 static grout_ptx_map_change change(grout_ptx_map_field field, uint32_t ordinal, uint64_t value) {
     return (grout_ptx_map_change){field, ordinal, value};
 }
 
-START_TEST(map_replaced) {
+TEST(map_replaced) {
     grout_ptx_tensor_map map = make_map();
     uint8_t bytes[GROUT_PTX_MAP_SIZE];
     ck_assert(grout_ptx__map_encode(&map, 100, bytes, &fault));
@@ -172,7 +167,6 @@ START_TEST(map_replaced) {
     ck_assert(grout_ptx__map_replace(bytes, &zero, 100, &fault));
     ck_assert(!grout_ptx__map_decode(bytes, 100, &map, &fault));
 }
-END_TEST
 
 /* ---- boxes ---- */
 
@@ -208,7 +202,7 @@ static void check_run(uint32_t number, grout_ptx_run want) {
 }
 
 /* Row 1 at 128 bytes, its chunks in pairs exchanged. */
-START_TEST(box_inside) {
+TEST(box_inside) {
     const grout_ptx_tensor_map map = make_map();
     const grout_ptx_box box = {.dims = 2, .shared = 1024, .coordinates = {8, 2}};
     uint32_t bytes = 0;
@@ -221,10 +215,9 @@ START_TEST(box_inside) {
     check_run(2, (grout_ptx_run){false, 0x10000 + 3 * 256 + 32, 1024 + 128, 16});
     check_run(3, (grout_ptx_run){false, 0x10000 + 3 * 256 + 48, 1024 + 128 + 48, 16});
 }
-END_TEST
 
 /* Columns 64..127 of 100, and rows 48..55 of 50: the rest is filled, and the bytes count. */
-START_TEST(box_outside) {
+TEST(box_outside) {
     grout_ptx_tensor_map map = make_map();
     grout_ptx_box box = {.dims = 2, .shared = 1024, .coordinates = {64, 48}};
     uint64_t fill = 0, filled = 0, element = 0;
@@ -260,10 +253,9 @@ START_TEST(box_outside) {
     map.fill = 0;
     ck_assert(grout_ptx__box_fill(&map, &fill, &fault) && fill == 0);
 }
-END_TEST
 
 /* A row narrower than the swizzle is as far from the next as it is wide. */
-START_TEST(box_pitch) {
+TEST(box_pitch) {
     grout_ptx_tensor_map map = make_map();
     const grout_ptx_box box = {.dims = 2, .shared = 1024};
     uint32_t bytes = 0, extent = 0;
@@ -277,10 +269,9 @@ START_TEST(box_pitch) {
     ck_assert_uint_eq(bytes, 128);
     ck_assert_uint_eq(extent, 7 * 128 + 16);
 }
-END_TEST
 
 /* Every third row: ceil(8 / 3) of them, one after another. */
-START_TEST(box_element_stride) {
+TEST(box_element_stride) {
     grout_ptx_tensor_map map = make_map();
     const grout_ptx_box box = {.dims = 2, .coordinates = {0, 1}};
     map.swizzle = GROUT_PTX_SWIZZLE_NONE;
@@ -291,9 +282,8 @@ START_TEST(box_element_stride) {
     check_run(1, (grout_ptx_run){false, 0x10000 + 4 * 256, 128, 128});
     check_run(2, (grout_ptx_run){false, 0x10000 + 7 * 256, 256, 128});
 }
-END_TEST
 
-START_TEST(box_gather) {
+TEST(box_gather) {
     grout_ptx_tensor_map map = make_map();
     grout_ptx_box box = {
         .kind = GROUT_PTX_BOX_ROWS4, .dims = 2, .shared = 1024, .coordinates = {0, 7, 3, 50, -1}};
@@ -312,10 +302,9 @@ START_TEST(box_gather) {
     walk(&map, &box);
     ck_assert_uint_eq(list.bytes, 384);
 }
-END_TEST
 
 /* Sixteen elements of 4 bits in 8 bytes, then 8 bytes that nothing writes. */
-START_TEST(box_gaps) {
+TEST(box_gaps) {
     grout_ptx_tensor_map map = make_map();
     const grout_ptx_box box = {.dims = 2, .shared = 1024};
     uint32_t bytes = 0;
@@ -336,11 +325,10 @@ START_TEST(box_gaps) {
     map.box[0] = 64;
     ck_assert(!grout_ptx__map_check(&map, 100, &fault));
 }
-END_TEST
 
 /* 3 x 3 pixels of 8 channels, a kernel of 2 x 2 with offset (1, 0): pixels go along W within the
  * corners, then H, then N. */
-START_TEST(box_im2col) {
+TEST(box_im2col) {
     const grout_ptx_tensor_map map = {.mode = GROUT_PTX_MAP_IM2COL,
                                       .elem = GROUT_PTX_ELEM_BF16,
                                       .rank = 4,
@@ -374,9 +362,8 @@ START_TEST(box_im2col) {
     box.kind = GROUT_PTX_BOX_TILE;
     ck_assert(!grout_ptx__box_walk(&map, &box, take, &list, &fault));
 }
-END_TEST
 
-START_TEST(box_illegal) {
+TEST(box_illegal) {
     const grout_ptx_tensor_map map = make_map();
     const grout_ptx_box good = {.dims = 2, .shared = 1024, .coordinates = {8, 2}};
     grout_ptx_box box = good;
@@ -394,7 +381,6 @@ START_TEST(box_illegal) {
     ck_assert(!grout_ptx__box_walk(&map, &box, take, &list, &fault));
     ck_assert(strstr(fault.text, "-8") != NULL);
 }
-END_TEST
 
 /* ---- reductions ---- */
 
@@ -438,45 +424,17 @@ static const sum SUMS[] = {
     {GROUT_PTX_REDUCE_XOR, GROUT_PTX_ELEM_U64, 6, 3, 5},
 };
 
-START_TEST(reductions) {
+TEST_EACH(reductions, COUNT_OF(SUMS)) {
     const sum *it = &SUMS[_i];
     ck_assert(grout_ptx__reduce_check(it->reduction, it->elem, &fault));
     ck_assert_uint_eq(grout_ptx__reduce(it->reduction, it->elem, it->element, it->operand),
                       it->want);
 }
-END_TEST
 
-START_TEST(reductions_illegal) {
+TEST(reductions_illegal) {
     ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_U8, &fault));
     ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_ADD, GROUT_PTX_ELEM_S64, &fault));
     ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_MIN, GROUT_PTX_ELEM_F32, &fault));
     ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_INC, GROUT_PTX_ELEM_U64, &fault));
     ck_assert(!grout_ptx__reduce_check(GROUT_PTX_REDUCE_AND, GROUT_PTX_ELEM_F16, &fault));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_tensor_box");
-    TCase *tests = tcase_create("box");
-    tcase_add_test(tests, swizzles);
-    tcase_add_loop_test(tests, map_edges, 0, sizeof EDGES / sizeof *EDGES);
-    tcase_add_test(tests, map_overwritten);
-    tcase_add_test(tests, map_numbers);
-    tcase_add_test(tests, map_replaced);
-    tcase_add_test(tests, box_inside);
-    tcase_add_test(tests, box_outside);
-    tcase_add_test(tests, box_pitch);
-    tcase_add_test(tests, box_element_stride);
-    tcase_add_test(tests, box_gather);
-    tcase_add_test(tests, box_gaps);
-    tcase_add_test(tests, box_im2col);
-    tcase_add_test(tests, box_illegal);
-    tcase_add_loop_test(tests, reductions, 0, sizeof SUMS / sizeof *SUMS);
-    tcase_add_test(tests, reductions_illegal);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout-internal/diagnose.h"
 #include "grout-internal/ptx_counts.h"
+#include "tests/tests.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD       ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -48,7 +47,7 @@ static const struct print_case {
      "$L0:\n\tret;\n$L1:\n"},
 };
 
-START_TEST(prints) {
+TEST_EACH(prints, COUNT_OF(print_cases)) {
     const struct print_case *c = &print_cases[_i];
     grout_diags *diags = grout_diags_new();
     grout_text source = {0}, out = {0};
@@ -70,7 +69,6 @@ START_TEST(prints) {
     grout_text_free(&source);
     grout_diags_free(diags);
 }
-END_TEST
 
 static const struct error_case {
     const char *text, *message;
@@ -111,7 +109,7 @@ static const struct error_case {
      18},
 };
 
-START_TEST(errors) {
+TEST_EACH(errors, COUNT_OF(error_cases)) {
     const struct error_case *c = &error_cases[_i];
     grout_diags *diags = grout_diags_new();
     ck_assert_ptr_null(parse(c->text, diags));
@@ -122,9 +120,8 @@ START_TEST(errors) {
     ck_assert_uint_eq(diag->place.column, c->column);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(long_versions) {
+TEST(long_versions) {
     grout_diags *diags = grout_diags_new();
     grout_ptx_module *module = parse(".version 10.12\n.target sm_90a\n", diags);
     grout_text out = {0};
@@ -135,9 +132,8 @@ START_TEST(long_versions) {
     grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
-START_TEST(entries) {
+TEST(entries) {
     grout_diags *diags = grout_diags_new();
     grout_ptx_module *module =
         parse(HEAD ".entry a() { ret; }\n.func f() { ret; }\n.entry b() { ret; }\n", diags);
@@ -149,10 +145,9 @@ START_TEST(entries) {
     grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* The limit is of a function: many may have many. */
-START_TEST(registers_of_several_functions) {
+TEST(registers_of_several_functions) {
     grout_diags *diags = grout_diags_new();
     grout_ptx_module *module = parse(HEAD ".entry a() { .reg .b32 %r<1048576>; ret; }\n"
                                           ".entry b() { .reg .b32 %r<1048576>; ret; }\n"
@@ -162,10 +157,9 @@ START_TEST(registers_of_several_functions) {
     grout_ptx_module_free(module);
     grout_diags_free(diags);
 }
-END_TEST
 
 /* A word of the text that is long is shown in part. */
-START_TEST(long_words_are_cut) {
+TEST(long_words_are_cut) {
     enum { LONG = 100000 };
     grout_text text = {0};
     grout_diags *diags = grout_diags_new();
@@ -178,22 +172,4 @@ START_TEST(long_words_are_cut) {
     ck_assert_uint_lt(strlen(grout_diags_get(diags, 0)->message), 200);
     grout_text_free(&text);
     grout_diags_free(diags);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ptx_parse");
-    TCase *tcase = tcase_create("ptx_parse");
-    tcase_add_loop_test(tcase, prints, 0, sizeof print_cases / sizeof print_cases[0]);
-    tcase_add_loop_test(tcase, errors, 0, sizeof error_cases / sizeof error_cases[0]);
-    tcase_add_test(tcase, long_versions);
-    tcase_add_test(tcase, entries);
-    tcase_add_test(tcase, registers_of_several_functions);
-    tcase_add_test(tcase, long_words_are_cut);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
