@@ -140,6 +140,7 @@ typedef struct comparison {
     uint32_t size; /* bytes of an element */
     bool is_exact;
     double limit; /* of the difference of two elements */
+    double rtol;  /* how much more it may be for an expected element, relative to that */
     int64_t count;
 } comparison;
 
@@ -169,7 +170,10 @@ static bool is_equal(const comparison *c, int64_t index) {
     if (isnan(x) || isnan(y)) {
         return isnan(x) && isnan(y);
     }
-    return !c->is_exact && (x == y || fabs(x - y) <= c->limit);
+    if (isinf(x) || isinf(y)) {
+        return x == y;
+    }
+    return !c->is_exact && (x == y || fabs(x - y) <= c->limit + c->rtol * fabs(x));
 }
 
 /* ---- how far apart -------------------------------------------------------------------------- */
@@ -235,16 +239,26 @@ static void note_differing(const comparison *c, int64_t index, grout_difference 
     out->differing++;
 }
 
-/* atol + rtol * max |expected|, over the finite elements. */
-static double find_limit(const comparison *c, const grout_compare_options *options,
-                         grout_pulse *pulse) {
+/* r * max |expected|, over the finite elements, with the r of the type. */
+static double find_limit_by_type(const comparison *c, grout_pulse *pulse) {
+    const double r = get_rtol(c->dtype);
     double largest = 0;
-    for (int64_t k = 0; k < c->count && options->rtol > 0 && grout_pulse__goes_on(pulse, 1); k++) {
+    for (int64_t k = 0; k < c->count && r > 0 && grout_pulse__goes_on(pulse, 1); k++) {
         const double value =
             fabs(grout_compare__decode(grout_compare__read(c->expected, k, c->dtype), c->dtype));
         largest = isfinite(value) && value > largest ? value : largest;
     }
-    return options->atol + options->rtol * largest;
+    return r * largest;
+}
+
+/* What is written counts element by element: a large element elsewhere hides no wrong one. */
+static void set_limits(comparison *c, const grout_compare_options *options, grout_pulse *pulse) {
+    c->rtol = options->is_by_type ? 0 : options->rtol;
+    c->is_exact =
+        options->is_by_type ? get_rtol(c->dtype) <= 0 : options->atol <= 0 && options->rtol <= 0;
+    c->limit = c->is_exact           ? -1
+               : options->is_by_type ? find_limit_by_type(c, pulse)
+                                     : options->atol;
 }
 
 static void measure(const comparison *c, grout_difference *out, grout_pulse *pulse) {
@@ -269,11 +283,9 @@ bool grout_compare_measure(const grout_comparison *task, grout_difference *out) 
     comparison c = open_comparison(task);
     grout_pulse endless = {0};
     grout_pulse *pulse = task->pulse != NULL ? task->pulse : &endless;
-    grout_compare_options wish = task->options;
-    wish.rtol = wish.is_by_type ? get_rtol(c.dtype) : wish.rtol;
-    c.is_exact = wish.atol <= 0 && wish.rtol <= 0;
-    c.limit = c.is_exact ? -1 : find_limit(&c, &wish, pulse);
+    set_limits(&c, &task->options, pulse);
     *out = (grout_difference){.limit = c.limit,
+                              .rtol = c.rtol,
                               .count = c.count,
                               .first = -1,
                               .absolute_at = -1,
@@ -288,6 +300,7 @@ bool grout_compare_is_differing(const grout_comparison *task, const grout_differ
     comparison c = open_comparison(task);
     GROUT_ASSERT(element >= 0 && element < c.count);
     c.limit = difference->limit;
+    c.rtol = difference->rtol;
     c.is_exact = difference->limit < 0;
     return !is_equal(&c, element);
 }

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 typedef struct grout_compare_options {
-    double rtol, atol; /* both 0: bit for bit, NaNs equal to each other */
+    double rtol, atol; /* of each expected element; both 0: bit for bit, NaNs equal to each other */
     bool is_by_type;   /* rtol is that of the array's element type: f32 and f64 2^-17, f16 2^-9,
                           bf16 2^-6, f8 2^-2; integers and bools bit for bit */
 } grout_compare_options;
@@ -45,7 +45,9 @@ typedef struct grout_comparison {
  * numbers on both sides; a relative one is divided by the expected value, which is not 0 then.
  */
 typedef struct grout_difference {
-    double limit; /* of the difference of elements that count as equal; < 0: bit for bit */
+    /* of the difference of elements that count as equal, with rtol times the expected one; < 0: bit
+     * for bit */
+    double limit, rtol;
     int64_t count, differing; /* elements, and those that differ */
     int64_t first;
     double absolute, relative;

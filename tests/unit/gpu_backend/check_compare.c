@@ -69,6 +69,21 @@ TEST(default_tolerance_follows_the_ops) {
     }
 }
 
+/* A tolerance is that of each expected element; the bound of a type is that of the largest one. */
+TEST(large_element_hides_no_wrong_one) {
+    const float expected[6] = {1000, 1}, actual[6] = {1001, 1.5f};
+    const grout_compare_options written = {.rtol = 0.01}, by_type = {.is_by_type = true};
+    const float close[6] = {1000, 1 + 0x1p-9f};
+    fixture f = begin();
+    ck_assert(!grout_compare_array(f.module, 1, PARAM_F, expected, actual, &written, f.diags));
+    const grout_diag *diag = grout_diags_get(f.diags, grout_diags_count(f.diags) - 1);
+    ck_assert_str_eq(diag->message,
+                     "'%f'[0, 1] is 1.5 (0x3fc00000), expected 1 (0x3f800000); 1 of 6 elements "
+                     "differ");
+    ck_assert(grout_compare_array(f.module, 1, PARAM_F, expected, close, &by_type, f.diags));
+    end(&f);
+}
+
 TEST(mismatch_names_element_and_writer) {
     fixture f = begin();
     const float expected[6] = {0, 1, 2, 3, 4, 5};
@@ -107,11 +122,16 @@ static const pair_case pair_cases[] = {
     {"a number and a NaN", PARAM_F, false, 0x3f800000, 0x7fc00000, {0, 0, false}},
     {"zeros of two signs", PARAM_F, false, 0x00000000, 0x80000000, {0, 0, false}},
     {"zeros of two signs, within a tolerance", PARAM_F, true, 0, 0x80000000, {1e-6, 0, false}},
-    {"within rtol of the largest", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0, false}},
+    {"within rtol", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0, false}},
     {"beyond it", PARAM_F, false, 0x42c80000, 0x42c90000, {1e-6, 0, false}},
     {"within atol", PARAM_F, true, 0x3f800000, 0x3f8ccccd, {0, 0.2, false}},
     {"infinities alike", PARAM_F, true, 0x7f800000, 0x7f800000, {1e-3, 0, false}},
     {"infinities of two signs", PARAM_F, false, 0x7f800000, 0xff800000, {1e-3, 0, false}},
+    {"an infinity and a number", PARAM_F, false, 0x7f800000, 0x3f800000, {1e-3, 0, false}},
+    {"a number and an infinity", PARAM_F, false, 0x3f800000, 0x7f800000, {1e-3, 0, false}},
+    {"below rtol of the expected one", PARAM_F, true, 0x40800000, 0x40400000, {0.25, 0, false}},
+    {"above it", PARAM_F, false, 0x40400000, 0x40800000, {0.25, 0, false}},
+    {"rtol and atol together", PARAM_F, true, 0x40400000, 0x40800000, {0.25, 0.25, false}},
     {"NaNs of bf16", PARAM_H, true, 0x7f81, 0xffc0, {0, 0, false}},
     {"bf16 infinity is none", PARAM_H, false, 0x7f80, 0xffc0, {0, 0, false}},
     {"NaNs of e4m3", PARAM_E, true, 0x7f, 0xff, {0, 0, false}},
