@@ -15,9 +15,11 @@
 #define TOGETHER_MIN 32u
 /* Rounds that have to guess. Each multiplies the ways to be wrong. */
 #define GUESSES_MAX 4u
-/* A run that goes on for this many times the steps of the first one has lost its way. */
-#define STEPS_FACTOR 4u
-#define STEPS_MORE   100000u
+/* A run that goes on for this many times the steps of the first one has lost its way. One that came
+ * to no end has shown a part of its steps only. */
+#define STEPS_FACTOR     4u
+#define STEPS_MORE       100000u
+#define STEPS_MORE_STUCK 8000000u
 /* How much less likely a repair may be that is looked for because the best one so far is clean for
  * its own schedule only. */
 #define COST_MORE 6u
@@ -408,7 +410,8 @@ static bool run_edits(grout_search *it, state *at) {
 
 /* What a try may run; never more than --max-steps. 0: as that says. */
 static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) {
-    uint64_t most = first->steps * STEPS_FACTOR + STEPS_MORE;
+    const bool is_whole = !first->is_stuck && !first->is_incomplete;
+    uint64_t most = first->steps * STEPS_FACTOR + (is_whole ? STEPS_MORE : STEPS_MORE_STUCK);
     uint64_t limit =
         grout_options__get_count(&it->task.session->options, GROUT_OPTION_MAX_STEPS, UINT64_MAX);
     return first->is_valid && most < limit ? most : 0;

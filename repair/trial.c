@@ -319,11 +319,18 @@ static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument
     return is_good;
 }
 
+/* The bound on steps is for what is tried: a reference takes what it takes. */
+static grout_launch_settings get_settings(const context *it) {
+    grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
+    settings.is_silent = true;
+    settings.max_steps = it->task->steps_max;
+    return settings;
+}
+
 static bool run_kernel(context *it, grout_kernel_id kernel) {
     grout_argument_set arguments = {0};
-    grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
+    grout_launch_settings settings = get_settings(it);
     bool is_good = true;
-    settings.is_silent = true;
     if (!grout_argument_set__init(&it->session, &it->load.bindings, it->load.bound, kernel,
                                   &arguments)) {
         it->trial->is_incomplete = true;
@@ -367,8 +374,7 @@ static bool run_list(context *it, grout_kernel_id alone) {
     grout_listing__init(&listing, &it->session, &it->load, alone);
     while (goes_on && is_good) {
         grout_argument_set arguments = {0};
-        grout_launch_settings settings = grout_launch_settings__get(&it->session, true);
-        settings.is_silent = true;
+        grout_launch_settings settings = get_settings(it);
         grout_kernel_id kernel = grout_listing__begin(&listing, &arguments, &settings);
         goes_on = kernel != 0;
         if (goes_on && is_selected(it, kernel)) {
@@ -413,36 +419,17 @@ static bool run_text(context *it, const grout_bytes *text) {
 
 /* ---- a size --------------------------------------------------------------------------------- */
 
-/* The options of the size; a bound on steps comes last, so that it wins. */
-static bool make_options(const grout_trial_task *task, size_t size, grout_text *steps,
-                         grout_options *out) {
-    if (!grout_sizes__apply(task->sizes, size, &task->session->options, out)) {
-        return false;
-    }
-    if (task->steps_max == 0) {
-        return true;
-    }
-    grout_option_use *uses = realloc(out->uses, (out->use_count + 1) * sizeof *uses);
-    out->uses = uses == NULL ? out->uses : uses;
-    grout_text_add(steps, "%llu", (unsigned long long)task->steps_max);
-    if (uses == NULL || steps->failed) {
-        return false;
-    }
-    uses[out->use_count++] = (grout_option_use){.id = GROUT_OPTION_MAX_STEPS, .value = steps->data};
-    return true;
-}
-
 static bool run_size(const grout_trial_task *task, size_t size, const grout_bytes *text,
                      grout_trial *trial) {
     context it = {.task = task, .session = *task->session, .trial = trial};
-    grout_text steps = {0};
     it.session.diags = grout_session__new_diags(task->session);
     it.session.options.uses = NULL;
     it.session.is_quiet = true;
-    bool is_good = it.session.diags != NULL &&
-                   make_options(task, size, &steps, &it.session.options) && run_text(&it, text);
+    bool is_good =
+        it.session.diags != NULL &&
+        grout_sizes__apply(task->sizes, size, &task->session->options, &it.session.options) &&
+        run_text(&it, text);
     free(it.session.options.uses);
-    grout_text_free(&steps);
     grout_diags_free(it.session.diags);
     return is_good;
 }

@@ -45,7 +45,7 @@ typedef struct grout_trial_task {
     const char *path;       /* of the file, for messages */
     const grout_sizes *sizes;
     const char *kernel; /* the only one to run; NULL: those that the options select */
-    uint64_t steps_max; /* 0: as the options say */
+    uint64_t steps_max; /* of a launch, but for its reference; 0: as the options say */
     /* what is clean has to be clean there too (wider.h); NULL: nowhere else */
     const struct grout_trial_task *wider;
 } grout_trial_task;

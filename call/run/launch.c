@@ -164,7 +164,9 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
         .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
         .workers = get_option_u32(session, GROUT_OPTION_THREADS),
-        .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
+        .max_steps = settings->max_steps != 0
+                         ? settings->max_steps
+                         : grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
         .track_non_finite = settings->track_non_finite,
         .max_memory = get_machine_memory(session, arguments->bytes),
         .progress = note_progress,

@@ -16,6 +16,7 @@ typedef struct grout_launch_settings {
     grout_timing timing;
     grout_numerics numerics;
     uint64_t seed;
+    uint64_t max_steps; /* fewer than the options say; 0: as they say */
     uint32_t pct_depth;
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */

@@ -282,6 +282,46 @@ def test_outputs(folder):
     assert read(path).decode() == QUEUE_FIXED
 
 
+# Only a part of its steps are in a run that hangs, and none of its reference.
+HANGS = """const N = 64
+
+kernel @sum(%x: in gmem f32[N], %y: out gmem f32[1]) threads(wg = 2)
+{
+  scratch %part : smem f32[1]
+  scratch %full : barrier arrivals(2)
+  if (eq (axis_index wg), 0) {
+    store %part[0], (reduce_sum (load %x))
+    barrier_arrive %full
+  } else {
+    barrier_wait %full
+    %sum = for %i in 0..40000 carry(%s = (load %part[0])) {
+      yield (mul %s, 1.0)
+    }
+    store %y[0], %sum
+  }
+}
+
+kernel @reference(%x: in gmem f32[N], %y: out gmem f32[1])
+{
+  %sum = for %i in 0..N carry(%s = 0.0) {
+    %v = for %j in 0..4000 carry(%w = (load %x[%i])) {
+      yield (mul %w, 1.0)
+    }
+    yield (add %s, %v)
+  }
+  store %y[0], %sum
+}
+
+check @sum against @reference
+"""
+
+
+def test_long_runs(folder):
+    path = write(f"{folder}/k.grout", HANGS)
+    run("check", path).expect(1, "deadlock")
+    run("fix", "-y", path).expect(0, "1 change", "@sum: clean", "%y equals '@reference', bit for bit")
+
+
 def test_larger_sizes(folder):
     path = write(f"{folder}/k.grout", PARITY)
     run("fix", "-y", path).expect(0, "the result is clean, also with -D STEPS=3", "")
