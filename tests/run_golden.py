@@ -16,16 +16,19 @@ A golden file holds command, kernel and expected output together:
     // ---- stderr ----
     // what it prints to stderr; without stderr output the marker is absent too
 
-In parse/ and verify/ a diagnostic of one place is written short: its line says from which column to which carets are,
-and neither the excerpt nor the empty line after it is there. They are made again from the kernel, and compared:
+A diagnostic is written short: its line says from which column to which carets are, other marks have a line of their
+own, and the excerpt of the kernel and the empty line at the end are not there. They are made again, and compared:
 
     // verify/x.grout:8:11-12: error: ...     is     // verify/x.grout:8:11: error: ...
-    //   help: ...                                   //     8 |   the line of the kernel
-                                                     //       |           ^~
+    //   6:11-12: declared here                      //     6 |   the line of the kernel
+    //   here: read                                  //       |           ^~ declared here
+    //   help: ...                                   //   ...
+                                                     //     8 |   the line of the kernel
+                                                     //       |           ^~ read
                                                      //   help: ...
                                                      //
 
-All others show each excerpt as it is printed.
+tests/terminal/ has reports as they are printed.
 
 The command runs in an empty folder that holds the stage's folder (the kernel cut at the marker, links
 to its siblings) and a link to the project's kernels/. Files it writes vanish with that folder.
@@ -46,10 +49,13 @@ from limit import SECONDS
 
 OUTPUT_MARK = "// ---- output ----\n"
 STDERR_MARK = "// ---- stderr ----\n"
-SHORT = ("parse", "verify")  # stages whose excerpts are left out
 PLACE = re.compile(r"// (\S+?):(\d+):(\d+)(: .*)\n")
 SHORT_PLACE = re.compile(r"// (\S+?):(\d+):(\d+)-(\d+)(: .*)\n")
-CARETS = re.compile(r"// +\| ( *)(\^~*)\n")
+NUMBERED = re.compile(r"// +(\d+) \| .*\n")
+CARETS = re.compile(r"// +\| ( *)(\^~*)(.*)\n")
+MARK = re.compile(r"//   (\d+):(\d+)-(\d+):(.*)\n")  # of a short one
+HERE = "//   here:"
+GAP = "//   ...\n"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -89,37 +95,63 @@ def comment(text):
     return "".join(f"// {line}\n" if line else "//\n" for line in lines)
 
 
-def draw_excerpt(source, line, first, last):
-    """The two lines of an excerpt, with carets from one column to another."""
+def draw_excerpt(source, marks):
+    """The lines that are marked, in their order, each with its carets and what stands after them."""
     lines = source.split("\n")
-    text = lines[line - 1] if line <= len(lines) else ""
-    return f"// {line:5} | {text}\n//       | {' ' * (first - 1)}^{'~' * (last - first)}\n"
+    text, before = "", None
+    for line, carets in sorted(marks):
+        text += GAP if before is not None and line > before + 1 else ""
+        text += f"// {line:5} | {lines[line - 1] if line <= len(lines) else ''}\n//       | {carets}\n"
+        before = line
+    return text
+
+
+def lengthen_one(lines, path, source):
+    """A diagnostic that is written short, whole."""
+    row, first, last, message = SHORT_PLACE.fullmatch(lines[0]).groups()[1:]
+    here = lines.pop(1)[len(HERE):-1] if lines[1:] and lines[1].startswith(HERE) else ""
+    others = [MARK.fullmatch(line) for line in lines[1:]]
+    places = [(row, first, last, here), *(mark.groups() for mark in others if mark)]
+    marks = [(int(row), " " * (int(first) - 1) + "^" + "~" * (int(last) - int(first)) + words)
+             for row, first, last, words in places]
+    rest = [line for line, mark in zip(lines[1:], others) if not mark]
+    return f"// {path}:{row}:{first}{message}\n" + draw_excerpt(source, marks) + "".join(rest) + "//\n"
 
 
 def lengthen(output, path, source):
     """The output with the excerpts, and the empty lines, of diagnostics that are written short."""
-    lines, is_short = [], False
+    text, short = "", []
     for line in output.splitlines(True):
-        if is_short and not line.startswith("//   "):
-            lines.append("//\n")
-            is_short = False
+        if short and line.startswith("//   "):
+            short.append(line)
+            continue
+        text += lengthen_one(short, path, source) if short else ""
         head = SHORT_PLACE.fullmatch(line)
-        if head and head[1] == path:
-            row, first, last = (int(head[i]) for i in (2, 3, 4))
-            line = f"// {path}:{row}:{first}{head[5]}\n" + draw_excerpt(source, row, first, last)
-            is_short = True
-        lines.append(line)
-    return "".join(lines) + ("//\n" if is_short else "")
+        short = [line] if head and head[1] == path else []
+        text += "" if short else line
+    return text + (lengthen_one(short, path, source) if short else "")
 
 
 def shorten_one(lines, path):
-    """One diagnostic, short if it is of one place."""
+    """One diagnostic, short if its place is marked."""
     head = PLACE.fullmatch(lines[0])
-    carets = CARETS.fullmatch(lines[2]) if len(lines) > 3 else None
-    if not head or head[1] != path or not carets or lines[-1] != "//\n":
+    if not head or head[1] != path or lines[-1] != "//\n":
         return lines
-    last = int(head[3]) + len(carets[2]) - 1
-    return [f"// {path}:{head[2]}:{head[3]}-{last}{head[4]}\n", *lines[3:-1]]
+    at, marks, here, last = 1, [], [], None
+    while at + 1 < len(lines) and (NUMBERED.fullmatch(lines[at]) or lines[at] == GAP):
+        carets = CARETS.fullmatch(lines[at + 1]) if lines[at] != GAP else None
+        if carets:
+            number = NUMBERED.fullmatch(lines[at])[1]
+            if last is None and (number, len(carets[1]) + 1) == (head[2], int(head[3])):
+                last = int(head[3]) + len(carets[2]) - 1
+                here = [f"{HERE}{carets[3]}\n"] if carets[3] else []
+            else:
+                first = len(carets[1]) + 1
+                marks.append(f"//   {number}:{first}-{first + len(carets[2]) - 1}:{carets[3]}\n")
+        at += 2 if carets else 1
+    if last is None:
+        return lines
+    return [f"// {path}:{head[2]}:{head[3]}-{last}{head[4]}\n", *here, *marks, *lines[at:-1]]
 
 
 def shorten(output, path, source):
@@ -188,14 +220,13 @@ def check(grout, path, update):
             ok = False
     else:
         actual = comment(stdout) + actual
-    is_short = os.path.dirname(path).split(os.sep)[0] in SHORT
     if update:
         new = source + ("" if source.endswith("\n") else "\n") + OUTPUT_MARK
-        new += shorten(actual, path, source) if is_short else actual
+        new += shorten(actual, path, source)
         if new != text:
             write_text(path, new)
-    elif (lengthen(expected, path, source) if is_short else expected) != actual:
-        show_difference(path, lengthen(expected, path, source) if is_short else expected, actual)
+    elif lengthen(expected, path, source) != actual:
+        show_difference(path, lengthen(expected, path, source), actual)
         ok = False
     return ok
 
