@@ -49,6 +49,8 @@ import shutil
 import sys
 import textwrap
 
+import kernel_lists
+
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 STAGES = ("behaviour", "litmus")
@@ -334,9 +336,14 @@ def link_others(place, left_out, into):
 
 
 def lay_out(folder):
-    """Makes the folder like the root of the repository, by links, but programs of families are files. The folder."""
+    """Makes the folder like the root of the repository, by links, but programs of families, and kernels of lists, are
+    files. The folder."""
     link_others(ROOT, ("tests", "build", ".git"), folder)
-    link_others(TESTS, STAGES, os.path.join(folder, "tests"))
+    link_others(TESTS, (*STAGES, "differential"), os.path.join(folder, "tests"))
+    differential = os.path.join(folder, "tests", "differential")
+    link_others(os.path.join(TESTS, "differential"), (), differential)
+    for _ in kernel_lists.write_kernels(differential):
+        pass
     for stage in STAGES:
         write_programs(os.path.join(folder, "tests", stage), stage)
     return folder

@@ -1,4 +1,4 @@
-"""Each form of a family makes the program that is meant, and each mistake in one is refused.
+"""Each form of a family makes the program that is meant, and each mistake in one is refused; so with lists of kernels.
 
 usage: planted_families.py
 
@@ -10,6 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 import families
+import kernel_lists
 
 KERNEL = """// family: topic
 // source: PTX ISA 9.1, "one"
@@ -189,10 +190,68 @@ def find_faults_of_the_tree(stage):
         yield f"{stage}: {len(programs)} programs, {len(laid_out)} laid out, {len(found)} found"
 
 
+# Lists of kernels (kernel_lists.py): the text, and what it means.
+LISTS = (
+    ("""const N = 4
+
+each T, S: f16 " in f32" | f32 ""
+  // of <T>
+  kernel @copy_<T>()
+  {
+    each OP from 2: add sub
+      store %out[<#>], (<OP> <T>:1)
+      store %all[<#>], 1<S>
+  }
+// the end
+""", """const N = 4
+
+// of f16
+kernel @copy_f16()
+{
+  store %out[2], (add f16:1)
+  store %all[2], 1 in f32
+  store %out[3], (sub f16:1)
+  store %all[3], 1 in f32
+}
+
+// of f32
+kernel @copy_f32()
+{
+  store %out[2], (add f32:1)
+  store %all[2], 1
+  store %out[3], (sub f32:1)
+  store %all[3], 1
+}
+// the end
+"""),
+    ("each T: a b\n  <#> <T>\n", "0 a\n\n1 b\n"),
+)
+WRONG_LISTS = (
+    ("each T: f16\nkernel @k()\n", "has no lines"),
+    ("each T: f16\n  kernel @<S>()\n", "in no 'each' of that name"),
+    ("each T, S: f16 f32 | f16\n  <T> <S>\n", "are not words for T, S"),
+)
+
+
+def find_faults_of_lists():
+    for text, expected in LISTS:
+        if kernel_lists.expand(text) != expected:
+            yield f"{text}is\n{kernel_lists.expand(text)}"
+    for text, expected in WRONG_LISTS:
+        try:
+            kernel_lists.expand(text)
+            yield f"not refused: {text}"
+        except kernel_lists.ListError as error:
+            if expected not in str(error):
+                yield f"{text}is refused for another reason: {error}"
+
+
 def main():
-    faults = [*find_faults(), *(fault for stage in families.STAGES for fault in find_faults_of_the_tree(stage))]
-    forms = len(FORMS + FORMS_OF_BEHAVIOUR)
-    print("\n".join([*faults, f"families: {forms} forms, {len(MISTAKES)} mistakes, {len(faults)} faults"]))
+    faults = [*find_faults(), *find_faults_of_lists(),
+              *(fault for stage in families.STAGES for fault in find_faults_of_the_tree(stage))]
+    forms = len(FORMS + FORMS_OF_BEHAVIOUR + LISTS)
+    mistakes = len(MISTAKES + WRONG_LISTS)
+    print("\n".join([*faults, f"families: {forms} forms, {mistakes} mistakes, {len(faults)} faults"]))
     return len(faults) > 0
 
 

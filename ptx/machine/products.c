@@ -134,7 +134,7 @@ static void read_registers(const ptx_product *product, uint32_t k) {
 }
 
 /* The elements that the chunks of a row keep. PTX ISA has the two places of four in order; an H200
- * takes them in either (tests/differential/sparse.grout), so that here only two equal ones are
+ * takes them in either (tests/differential/sparse.each), so that here only two equal ones are
  * wrong. */
 static bool select_kept(const ptx_product *product, grout_ptx_sparsity sparsity,
                         const uint8_t *chunks, uint8_t *kept) {

@@ -109,7 +109,7 @@ bool grout_ptx__desc_check(const grout_ptx_matrix_desc *desc, const grout_ptx_op
 /* Byte offset of a K-major element in its matrix, before the swizzle; column is in bytes of the
  * row. Within a swizzled row the leading-dimension offset does not count; a sparse product of 8-bit
  * types has rows of 64 bytes, which of 32 swizzled bytes are two, that far apart: an H200 agrees
- * (tests/differential/sparse.grout). */
+ * (tests/differential/sparse.each). */
 static bool locate_k_major(const grout_ptx_matrix_desc *desc, uint32_t row, uint32_t column,
                            uint32_t *offset) {
     const uint32_t span = grout_ptx__swizzle_span(desc->swizzle);

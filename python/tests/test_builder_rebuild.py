@@ -3,6 +3,7 @@
 built again and compared."""
 import functools
 import pathlib
+import runpy
 import typing
 
 import pytest
@@ -17,6 +18,7 @@ from grout.builder._values import value_operand
 pytestmark = pytest.mark.library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+read_list = runpy.run_path(str(ROOT / "tests" / "kernel_lists.py"))["read"]
 FOLDERS = ("tests/ops", "tests/differential", "tests/differential/ptx", "kernels")
 
 
@@ -263,8 +265,10 @@ def list_ops(module):
 
 def test_every_operation_is_built_as_its_test_writes_it():
     seen = set()
-    for path in sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.grout")):
-        module = grout.load_module(path)
+    for path in sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.*")):
+        if path.suffix not in (".grout", ".each"):
+            continue
+        module = grout.load_module(path) if path.suffix == ".grout" else grout.parse(read_list(str(path)))
         rebuilding = Rebuilding(module)
         with rebuilding.b.at((path.name, 1)):
             built = rebuilding.module()

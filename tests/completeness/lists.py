@@ -13,8 +13,9 @@ import sys
 sys.dont_write_bytecode = True  # the folder is a source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "tests", "mutation"))
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "mutation")]
 
+import kernel_lists
 import sync_table
 
 DICTIONARY = os.path.join(ROOT, "tests", "fuzz", "grout.dict")
@@ -106,10 +107,10 @@ def list_inexact(tables):
 
 
 def list_math(tables):
-    """tests/differential/math.grout: each function of a library, in f32 and with approx."""
-    text = read("tests", "differential", "math.grout")
+    """tests/differential/math.each: each function of a library, in f32 and with approx."""
+    text = kernel_lists.read(os.path.join(ROOT, "tests", "differential", "math.each"))
     for name, pattern in (("math", r"\((\w+) \(load"), ("approx", r"\((\w+) \(load[^\n]* approx\)")):
-        yield (name, "tests/differential/math.grout" + (", with approx" if name == "approx" else ""),
+        yield (name, "tests/differential/math.each" + (", with approx" if name == "approx" else ""),
                set(tables.math), set(re.findall(pattern, text)) & set(tables.math))
 
 

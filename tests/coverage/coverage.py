@@ -34,10 +34,15 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
+import kernel_lists
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+# Where the kernels of families and lists are files.
+FOLDER = tempfile.TemporaryDirectory(prefix="grout-coverage-")
+TREE = families.lay_out(os.path.join(FOLDER.name, "tree"))
 PAGE = os.path.join(ROOT, "docs", "coverage.md")
 RESULTS = os.path.join(ROOT, "docs", "gpu_results.md")
 
@@ -102,10 +107,16 @@ def strip_comments(text):
     return re.sub(r"//.*", "", text.partition("// ---- ")[0])
 
 
+def find_source(test):
+    """The same kernel in the file that people write."""
+    path, _, kernel = test.partition("@")
+    return f"{kernel_lists.find_source(path)}@{kernel}"
+
+
 def find_kernel(test):
     """The comments in front of a kernel and its text without comments, or None."""
     path, _, name = test.partition("@")
-    text = read(os.path.join(ROOT, path))
+    text = read(os.path.join(TREE, path))
     head = re.search(rf"^((?://.*\n)*)kernel @{name}\b", text, re.M)
     body = re.search(rf"^kernel @{name}\b.*?(?=^kernel @|\Z)", strip_comments(text), re.M | re.S)
     return (head.group(1), body.group(0)) if head and body else None
@@ -139,8 +150,8 @@ def check_columns(rows, machines):
             yield row, "the remark has to say what it belongs to"
         elif row.state == "OPEN":
             yield row, "nothing says it: it needs a test, or the state LATER and what it belongs to"
-        elif row.gpu != "NO" and (row.state != "YES" or f"`{row.test}`" not in machines[row.gpu]):
-            yield row, f"docs/gpu_results.md has no section of an {row.gpu} that names `{row.test}`"
+        elif row.gpu != "NO" and (row.state != "YES" or f"`{find_source(row.test)}`" not in machines[row.gpu]):
+            yield row, f"docs/gpu_results.md has no section of an {row.gpu} that names `{find_source(row.test)}`"
         elif row.state in TESTED:
             found = find_kernel(row.test)
             missing = [] if found is None else [word for word in row.words if not has_word(found[1], word)]
@@ -159,7 +170,7 @@ def check_columns(rows, machines):
 
 
 def call(*command):
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    return subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 def run_kernel(grout, test, *command):
@@ -180,7 +191,7 @@ def list_tests(rows, states=("YES",)):
 
 def find_externs(test):
     """The C file of the functions that the test calls, by its line '// EXTERN: C-FILE'; None: it calls none."""
-    path = os.path.join(ROOT, test.partition("@")[0])
+    path = os.path.join(TREE, test.partition("@")[0])
     line = re.search(r"^// EXTERN: (\S+)$", read(path), re.MULTILINE)
     return os.path.join(os.path.dirname(path), line.group(1)) if line else None
 
@@ -211,7 +222,7 @@ COMPILED = ("kernels", "tests/differential", "tests/ops")
 
 def is_compiled(test):
     path, _, name = test.partition("@")
-    first = re.search(r"^kernel @(\w+)", read(os.path.join(ROOT, path)), re.M).group(1)
+    first = re.search(r"^kernel @(\w+)", read(os.path.join(TREE, path)), re.M).group(1)
     folder = os.path.dirname(path)
     return folder in COMPILED and (folder != "tests/ops" or name == first)
 
@@ -243,7 +254,7 @@ def list_hopper_words():
 def write_for_blackwell(test, folder):
     """A copy of the file whose kernel of that name is for sm_100a."""
     path, _, name = test.partition("@")
-    text = read(os.path.join(ROOT, path))
+    text = read(os.path.join(TREE, path))
     head = re.search(rf"^kernel @{name}\b[^{{]*(?={{)", text, re.M)
     copy = os.path.join(folder, re.sub(r"\W", "-", test) + ".grout")
     word = "" if "attr arch" in head.group(0) else 'attr arch = "sm_100a" '
@@ -266,8 +277,8 @@ def list_other_kernels(hopper):
     first."""
     kernels = []
     for folder in (*COMPILED, "tests/coverage"):
-        for path in sorted(os.listdir(os.path.join(ROOT, folder))):
-            text = strip_comments(read(os.path.join(ROOT, folder, path))) if path.endswith(".grout") else ""
+        for path in sorted(os.listdir(os.path.join(TREE, folder))):
+            text = strip_comments(read(os.path.join(TREE, folder, path))) if path.endswith(".grout") else ""
             for match in re.finditer(r"^kernel @(\w+)\b.*?(?=^kernel @|\Z)", text, re.M | re.S):
                 kernels.append((f"{folder}/{path}@{match.group(1)}", match.group(0)))
     others = [kernel for kernel in kernels if not any(has_word(kernel[1], word) for word in hopper)]
@@ -337,7 +348,7 @@ def print_page(rows, blackwell):
 
 
 def link(test):
-    path, _, kernel = test.partition("@")
+    path, _, kernel = find_source(test).partition("@")
     return f"[@{kernel}](../{path})"
 
 

@@ -12,6 +12,9 @@ log=${2:-gpu_compare.log}
 passed=0
 failed=0
 : >"$log"
+lists=$(mktemp -d)
+trap 'rm -rf "$lists"' EXIT
+python3 tests/kernel_lists.py "$lists"
 
 "$grout" doctor >>"$log" 2>&1
 if ! grep -q '^gpu 0:' "$log" || grep -q '^no kernel can run on a GPU' "$log"; then
@@ -19,6 +22,15 @@ if ! grep -q '^gpu 0:' "$log" || grep -q '^no kernel can run on a GPU' "$log"; t
     exit 77
 fi
 grep -E '^(gpu|nvrtc)' "$log"
+
+# find_file NAME: the file of kernels in tests/differential, or that of its list.
+find_file() {
+    if [ -f "$lists/$1.grout" ]; then
+        echo "$lists/$1.grout"
+    else
+        echo "tests/differential/$1.grout"
+    fi
+}
 
 # expect CODE TEXT GROUT-ARGUMENT...: the exit code, and a text in the output ('' for none).
 expect() {
@@ -133,7 +145,7 @@ done
 
 # Every pair of element types of wgmma and mma, every type of sums, short and long K.
 for name in products sparse mma; do
-    file=tests/differential/$name.grout
+    file=$(find_file "$name")
     same "$file"
     for depth in 128 512 8192; do
         for inputs in 'randn:1 randn:2' 'uniform:3:-400:400 uniform:4:-400:400' 'uniform:5:-1e-3:1e-3 randn:6'; do
@@ -148,29 +160,29 @@ done
 
 # What the shipped kernels do not use: every operation, cast, layout and reduction.
 for name in arithmetic half math registers rows; do
-    same "tests/differential/$name.grout"
+    same "$(find_file "$name")"
 done
-same_runs tests/differential/matrices.grout
-same_runs tests/differential/reductions.grout
+same_runs "$(find_file matrices)"
+same_runs "$(find_file reductions)"
 same tests/tilings/inferred.grout
 for seed in 1 2; do
-    expect 0 '' run tests/differential/arithmetic.grout --kernel @f32 --device cuda --compare cpu \
+    expect 0 '' run "$(find_file arithmetic)" --kernel @f32 --device cuda --compare cpu \
         --input x=randn:$seed --input y=uniform:$seed:-3:3 --input z=randn:9
-    expect 0 '' run tests/differential/casts.grout --kernel @from_f32 --device cuda --compare cpu \
+    expect 0 '' run "$(find_file casts)" --kernel @from_f32 --device cuda --compare cpu \
         --input x=uniform:$seed:-100000:100000
-    expect 0 '' run tests/differential/casts.grout --kernel @from_f64 --device cuda --compare cpu \
+    expect 0 '' run "$(find_file casts)" --kernel @from_f64 --device cuda --compare cpu \
         --input x=randn:$seed
 done
 expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu
 expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu -D N=65536
-same tests/differential/casts.grout
+same "$(find_file casts)"
 same tests/differential/layouts.grout
 same tests/differential/smem_layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
 same tests/differential/wgmma.grout
 for name in sync atomics async_copy async_picks bulk_copies explicit warps meetings; do
-    same "tests/differential/$name.grout"
+    same "$(find_file "$name")"
 done
 
 # Clusters of 2 to 16 CTAs, several at a time.

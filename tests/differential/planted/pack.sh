@@ -13,7 +13,8 @@ mkdir -p "$folder/tests" "$folder/gpu_backend/plan"
 cp build/release/bin/grout-planted build/gpu-bundle/*.so* "$folder/"
 cp gpu_backend/plan/bits.def "$folder/gpu_backend/plan/"
 cp -R kernels "$folder/kernels"
-cp -R tests/differential tests/ops "$folder/tests/"
+cp -R tests/differential tests/ops tests/families.py tests/kernel_lists.py "$folder/tests/"
+python3 tests/kernel_lists.py "$folder/tests/differential"
 cat > "$folder/run.sh" <<'RUN'
 #!/bin/sh
 set -u
@@ -22,7 +23,7 @@ seconds=$2
 known=${3:+--but $(realpath "$3")}
 cd "$(dirname "$0")"
 export LD_LIBRARY_PATH="$PWD:${LD_LIBRARY_PATH:-}"
-planted="python3 tests/differential/planted/planted.py --grout ./grout-planted --seconds $seconds"
+planted="python3 tests/differential/planted/planted.py --root . --grout ./grout-planted --seconds $seconds"
 # shellcheck disable=SC2086
 $planted --device cuda --jobs 6 $known --results "$out/gpu.tsv" > "$out/gpu.log" 2>&1 &
 $planted --device ptx --jobs 10 --results "$out/ptx.tsv" > "$out/ptx.log" 2>&1 &

@@ -24,7 +24,11 @@ import tempfile
 import time
 import typing
 
+sys.dont_write_bytecode = True  # the folder is a source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
+import families
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 FIELD = re.compile(r'^GROUT_(?:TEXT_)?FIELD\((\w+),\s*(\w+),\s*(\w+),\s*'
                    r'(?:("(?:[^"\\]|\\.)*"),\s*"(?:[^"\\]|\\.)*",\s*)?"([^"]*)",\s*"([^"]*)"\)$', re.M)
@@ -262,13 +266,18 @@ def main():
     parser.add_argument("--results")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no fault after this many")
     parser.add_argument("--but", help="leave out what this file of results has")
-    parser.add_argument("--root", default=ROOT)
+    parser.add_argument("--root", help="a folder with all kernels as files, in the place of the tree")
     parser.add_argument("--folder", default=HERE)
     arguments = parser.parse_args()
     arguments.grout = os.path.abspath(arguments.grout)
     arguments.results = arguments.results and os.path.abspath(arguments.results)
     arguments.but = arguments.but and os.path.abspath(arguments.but)
-    os.chdir(arguments.root)
+    with tempfile.TemporaryDirectory(prefix="grout-planted-tree-") as folder:
+        os.chdir(arguments.root or families.lay_out(os.path.join(folder, "tree")))
+        return run_planted(arguments)
+
+
+def run_planted(arguments):
     fields, kernels = read_fields("."), list(read_kernels(arguments.folder))
     reasons, runner = read_reasons(arguments.folder), Runner(arguments)
     fields = fields[::arguments.every]

@@ -309,6 +309,7 @@ int main(void) {
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
     shipped_count = files.count;
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
+    find_kernel_files(GROUT_TEST_LISTS, &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/ops", &op_files);
     tcase_add_loop_test(shipped_case, shipped_kernels_compile_without_spills, 0, shipped_count);
