@@ -30,15 +30,21 @@ static uint32_t find_own(const grout_module *module, const grout_kernel *kernel,
     return grout_module_find_param(module, kernel, grout_module_get_string(module, name));
 }
 
-/* Runs it on the kept inputs; the results are in them then. */
+/* Runs it on the kept inputs; the results are in them then. A search may have used up the budget
+ * before: it is not for this. */
 static bool run(const grout_comparing *it, grout_kernel_id id, const grout_argument_set *arguments,
                 grout_outcome *outcome) {
-    grout_launch_settings settings = grout_launch_settings__get(it->session, false);
+    grout_session *session = it->session;
+    const double budget_end = session->budget_end;
+    grout_launch_settings settings = grout_launch_settings__get(session, false);
     settings.is_silent = true;
     settings.schedule = GROUT_SCHEDULE_FAIR;
     settings.timing = GROUT_TIMING_LAZY;
     settings.replay = NULL;
-    return grout_launch__run(it->session, it->load, id, arguments, &settings, outcome);
+    session->budget_end = 0;
+    const bool is_good = grout_launch__run(session, it->load, id, arguments, &settings, outcome);
+    session->budget_end = budget_end;
+    return is_good;
 }
 
 static void note_end(const grout_comparing *it, uint32_t line, const grout_outcome *outcome) {

@@ -162,11 +162,18 @@ static bool keep_witness(explorer *it, grout_attempt *attempt, uint64_t seed) {
     return true;
 }
 
-/* Runs the last witness again, if the arrays hold what another run left. */
+/* Whether there is time for that: a run that was cut would be cut again, if nobody says otherwise.
+ */
+static bool may_bring_back(const explorer *it) {
+    const grout_explore_options *options = it->options;
+    return options->brings_back != NULL ? options->brings_back(options->payload) : !it->was_cut;
+}
+
+/* Runs the last witness again, if the arrays hold what another run left, or a part of one. */
 static bool bring_back_witness(explorer *it) {
     const grout_exploration *out = it->out;
-    if (it->holds_witness || it->was_cut || out->witness_count == 0 ||
-        it->options->max_steps != 0) {
+    if (it->holds_witness || out->witness_count == 0 || it->options->max_steps != 0 ||
+        !may_bring_back(it)) {
         return true;
     }
     const grout_attempts attempts = {

@@ -10,6 +10,7 @@
 typedef struct exploring {
     grout_launch_callbacks *callbacks;
     const grout_exploration *exploration; /* as it grows */
+    bool is_over_budget;                  /* the schedules are; what comes after them is not */
     grout_stage stage;
 } exploring;
 
@@ -22,6 +23,17 @@ static bool goes_on(void *payload, uint64_t schedules) {
                      (unsigned long long)it->exploration->left);
     grout_stage__draw(it->callbacks->session);
     return grout_progress_line__goes_on(&it->callbacks->line);
+}
+
+/* The budget is for schedules that were not run. The results of one that was are wanted after it,
+ * too: they are compared, and the next launch reads them. */
+static bool brings_back(void *payload) {
+    exploring *it = payload;
+    grout_progress_line *line = &it->callbacks->line;
+    it->is_over_budget = line->cut == GROUT_CUT_BUDGET;
+    line->cut = it->is_over_budget ? GROUT_CUT_NONE : line->cut;
+    line->budget_end = 0;
+    return line->cut == GROUT_CUT_NONE;
 }
 
 /* What the list's past hears of the launch: the last witness once more, whose results the arrays
@@ -66,6 +78,7 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
         .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
         .are_given = arguments->is_given,
         .goes_on = goes_on,
+        .brings_back = brings_back,
         .payload = &it,
     };
     grout_argument_set start = {0};
@@ -79,6 +92,9 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
     grout_stage__say(&it.stage, "the first schedule");
     bool is_good = grout_explore(&launch, &options, &out->exploration, session->diags);
     grout_stage__end(&it.stage, session);
+    if (it.is_over_budget && payload.line.cut == GROUT_CUT_NONE) {
+        payload.line.cut = GROUT_CUT_BUDGET;
+    }
     out->seconds = host->get_seconds(host->payload) - payload.line.start;
     out->cut = out->exploration.is_complete ? GROUT_CUT_NONE : payload.line.cut;
     narrow_claim(settings, &out->exploration);

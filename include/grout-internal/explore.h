@@ -29,6 +29,9 @@ typedef struct grout_explore_options {
     const bool *are_given;     /* by parameter: see grout_writes_judge_new */
     /* Asked before each schedule; false ends the exploration, incomplete. May be NULL. */
     bool (*goes_on)(void *payload, uint64_t schedules);
+    /* Asked at the end, when the arrays hold what another schedule than the last witness has left,
+     * or a part of one: whether there is time to run that one again. May be NULL: there is. */
+    bool (*brings_back)(void *payload);
     /* Hears of each schedule that came to its end, and what it left: then whatever may leave other
      * contents is tried too, also where the first run represents every schedule. The arrays are
      * the launch's. False ends the exploration, without memory. May be NULL. */

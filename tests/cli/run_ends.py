@@ -280,6 +280,43 @@ def test_not_begun_sizes(folder):
         assert f"  N=2000000000: not run: {over}\n  N=2000000001: not run: {over}\n" in out, out
 
 
+# Each CTA leaves a part and takes a ticket, in any order; the last one adds up.
+PARTS = """const CTAS = 9, N = 16384
+
+kernel @k(%x: in gmem f32[CTAS, N], %next: inout gmem i32[1] init(zeros), %y: out gmem f32[N]) grid(x = CTAS)
+{
+  scratch %parts : gmem f32[CTAS, N]
+  %me = axis_index x
+  for %i in 0..N / 64 {
+    store %parts[%me, ds(%i * 64, 64)], (load %x[%me, ds(%i * 64, 64)])
+  }
+  %ticket = atomic_fetch_add %next[0], 1 order(acq_rel)
+  if (eq %ticket, CTAS - 1) {
+    store %y, (reduce_sum (load %parts) dim(0))
+    store %next[0], 0
+  }
+}
+
+kernel @reference(%x: in gmem f32[CTAS, N], %y: out gmem f32[N])
+{
+  for %i in 0..N / 8 {
+    store %y[ds(%i * 8, 8)], (reduce_sum (load %x[:, ds(%i * 8, 8)]) dim(0))
+  }
+}
+
+check @k against @reference
+"""
+
+
+def test_compared(folder):
+    """The budget of an exploration ends schedules, not the comparison with the reference that comes after it."""
+    kernel = write(f"{folder}/k.grout", PARTS)
+    for budget in ("0.6", "0.9", "1.2"):
+        out = end(["check", kernel, "--kernel", "@k", "--explore", "--budget", budget, "--no-proposals"], 0,
+                  "the budget of the exploration was over")
+        assert "@k: clean\n" in out, out
+
+
 TESTS = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
 
 
