@@ -142,6 +142,10 @@ void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact 
 /* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out);
+/* Whether the actor has come to the op for the open phase of the barrier, as far as that is kept.
+ */
+bool grout_deadlock__has_arrived(const grout_deadlock *text, const grout_barrier_fact *barrier,
+                                 const grout_origin *actor, grout_op_id op);
 /* Whether a wait for parity 0 finds an mbarrier of which no phase has completed. */
 bool grout_deadlock__is_fresh(const grout_thread_fact *thread, const grout_barrier_fact *barrier);
 /* Whether a barrier further on in the array has had an arrival in the phase that the thread waits

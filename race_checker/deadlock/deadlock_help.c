@@ -270,12 +270,32 @@ static bool add_nothing_help(const grout_deadlock *text, const grout_need *need,
 
 /* ---- fewer than are counted ---- */
 
-/* Whether somebody has not made the arrival of this turn yet. */
-static bool is_still_expected(const grout_deadlock *text, const grout_need *need) {
-    const server it = find_server(text, need);
-    return it.thread != NULL &&
-           grout_op__find_reach(text->module, it.thread->origin.op, it.op).kind ==
-               GROUT_REACH_AHEAD;
+/* The op by which the thread would bring it, of those that it comes to from here the first; 0:
+ * none. */
+static grout_op_id find_next(const grout_deadlock *text, const grout_need *need,
+                             const grout_thread_fact *thread) {
+    const grout_op_id count = grout_module_get_op_count(text->module);
+    grout_op_id i = 1;
+    while (i < count &&
+           !(grout_deadlock__is_bringer(text, need, i) &&
+             grout_deadlock__serves(text, need, i, thread) &&
+             grout_op__find_reach(text->module, thread->origin.op, i).kind == GROUT_REACH_AHEAD)) {
+        i++;
+    }
+    return i < count ? i : 0;
+}
+
+/* Whether somebody has not made the arrival of this turn yet. Who has come to the op for this phase
+ * already comes to it again in another turn. */
+static bool is_still_expected(const grout_deadlock *text, const grout_need *need,
+                              const grout_barrier_fact *barrier) {
+    bool is_expected = false;
+    for (uint32_t t = 0; t < text->thread_count && !is_expected; t++) {
+        const grout_op_id next = find_next(text, need, &text->threads[t]);
+        is_expected = next != 0 &&
+                      !grout_deadlock__has_arrived(text, barrier, &text->threads[t].origin, next);
+    }
+    return is_expected;
 }
 
 /* A phase has some of its arrivals, and those that bring them have all come. */
@@ -283,7 +303,7 @@ static bool add_count_help(const grout_deadlock *text, const grout_need *need, g
     const grout_barrier_fact *barrier =
         is_on_barrier(need) ? grout_deadlock__find_barrier(text, need->thread) : NULL;
     if (barrier == NULL || barrier->arrived == 0 || barrier->arrived >= barrier->arrivals ||
-        is_still_expected(text, need)) {
+        is_still_expected(text, need, barrier)) {
         return false;
     }
     grout_text what = {.allocator = text->checker->allocator};
@@ -296,12 +316,14 @@ static bool add_count_help(const grout_deadlock *text, const grout_need *need, g
         grout_operand_print(text->module, init, 0, &what);
         grout_text_add(&what, ", %u'", barrier->arrived);
     }
-    grout_sentence__add(out, GROUT_SENTENCE_STUCK_COUNT_HELP,
-                        &(grout_words){.have = barrier->arrived,
-                                       .s = grout_phrase__get_plural(barrier->arrived),
-                                       .need = barrier->arrivals,
-                                       .what = grout_deadlock__keep(text, &what),
-                                       .element = name_element(text, need)});
+    grout_sentence__add(
+        out, GROUT_SENTENCE_STUCK_COUNT_HELP,
+        &(grout_words){.have = barrier->arrived,
+                       .s = grout_phrase__get_plural(barrier->arrived),
+                       .need = barrier->arrivals,
+                       .what = grout_deadlock__keep(text, &what),
+                       .line = grout_object__get_count_line(text->module, need->object),
+                       .element = name_element(text, need)});
     return true;
 }
 
@@ -521,10 +543,43 @@ static bool add_spin_help(const grout_deadlock *text, const grout_need *need, gr
 
 /* ---- sides that do not fit ---- */
 
+/* Whether two loops are written with the same bounds, step and carried start. */
+static bool are_alike(const grout_deadlock *text, grout_op_id one, grout_op_id two) {
+    const grout_op *a = grout_module_get_op(text->module, one);
+    const grout_op *b = grout_module_get_op(text->module, two);
+    bool is_alike = a->opcode == b->opcode && a->operand_count >= 2 && b->operand_count >= 2;
+    for (uint32_t i = 0; is_alike && i < 2; i++) { /* from, to */
+        grout_text first = {.allocator = text->checker->allocator};
+        grout_text second = {.allocator = text->checker->allocator};
+        grout_operand_print(text->module, one, i, &first);
+        grout_operand_print(text->module, two, i, &second);
+        is_alike = strcmp(first.data == NULL ? "" : first.data,
+                          second.data == NULL ? "" : second.data) == 0;
+        grout_text_free(&first);
+        grout_text_free(&second);
+    }
+    return is_alike;
+}
+
+/* The loops around two ops, of those that are not alike the innermost. */
+static void find_loops(const grout_deadlock *text, grout_op_id *own, grout_op_id *other) {
+    *own = grout_op__get_loop(text->module, *own);
+    *other = grout_op__get_loop(text->module, *other);
+    grout_op_id outer = *own == 0 ? 0 : grout_op__get_loop(text->module, *own);
+    grout_op_id other_outer = *other == 0 ? 0 : grout_op__get_loop(text->module, *other);
+    while (outer != 0 && other_outer != 0 && outer != other_outer &&
+           are_alike(text, *own, *other)) {
+        *own = outer;
+        *other = other_outer;
+        outer = grout_op__get_loop(text->module, *own);
+        other_outer = grout_op__get_loop(text->module, *other);
+    }
+}
+
 static bool add_loops_help(const grout_deadlock *text, const grout_need *need, grout_op_id bringer,
                            grout_text *out) {
-    const grout_op_id own = grout_op__get_loop(text->module, need->thread->origin.op);
-    const grout_op_id other = grout_op__get_loop(text->module, bringer);
+    grout_op_id own = need->thread->origin.op, other = bringer;
+    find_loops(text, &own, &other);
     if (own == 0 || other == 0 || own == other) {
         return false;
     }

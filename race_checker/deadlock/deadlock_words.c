@@ -68,6 +68,19 @@ static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *b
     }
 }
 
+bool grout_deadlock__has_arrived(const grout_deadlock *text, const grout_barrier_fact *barrier,
+                                 const grout_origin *actor, grout_op_id op) {
+    const grout_element_at at =
+        grout_checker__find_element(text->checker, barrier->cta, barrier->element);
+    bool has_any = false;
+    for (uint32_t i = 0; at.state && i < GROUT_ARRIVAL_NOTES && i < at.element->note_count; i++) {
+        const grout_arrival_note *note = &at.element->notes[i];
+        has_any |= note->phase == barrier->full && note->origin.op == op &&
+                   grout_origin__is_same_actor(&note->origin, actor);
+    }
+    return has_any;
+}
+
 /* The arrivals of a phase that has all; later ones may need fewer. */
 static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_fact *barrier,
                                uint32_t phase) {

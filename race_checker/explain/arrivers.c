@@ -26,6 +26,21 @@ bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_ob
            grout_origin__find_object(module, &origin) == object;
 }
 
+grout_object_id grout_op__find_arrival(const grout_module *module, grout_op_id id,
+                                       uint32_t *operand_out) {
+    const grout_op *op = grout_module_get_op(module, id);
+    uint32_t count = 0;
+    const grout_effect *effects = grout_effect_row_get_effects(
+        (grout_effect_row)grout_op_get_info((grout_opcode)op->opcode)->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].access == GROUT_ACCESS_ARRIVE) {
+            *operand_out = effects[i].operand;
+            return grout_op__find_object(module, op, effects[i].operand);
+        }
+    }
+    return 0;
+}
+
 bool grout_op__is_remote(const grout_module *module, grout_op_id id, grout_object_id object) {
     const grout_op *op = grout_module_get_op(module, id);
     bool is_abroad = grout_module_get_object(module, object)->cluster_group_count > 0;
@@ -265,6 +280,22 @@ grout_barrier_ops grout_wording__get_barrier_ops(const grout_wording *wording,
     return it == NULL ? (grout_barrier_ops){0} : it->barriers[barrier];
 }
 
+uint32_t grout_wording__find_waits(const grout_wording *wording, grout_object_id barrier,
+                                   grout_origin *first_out) {
+    const grout_sync_ops *it = get(wording);
+    uint32_t count = 0;
+    for (size_t i = 0; it != NULL && i < it->waits.count; i++) {
+        const grout_sync_op *wait = &it->waits.items[i];
+        const grout_origin origin = {.op = wait->op,
+                                     .thread = (uint8_t)wait->thread,
+                                     .cta = wording->facts->sides[0].origin.cta};
+        if (grout_origin__find_object(wording->module, &origin) == barrier) {
+            *first_out = count++ == 0 ? origin : *first_out;
+        }
+    }
+    return count;
+}
+
 /* ---- who arrives ---- */
 
 /* The threads that arrive, a bit for each, by the rank of their CTA in the cluster. */
@@ -370,12 +401,86 @@ bool grout_wording__add_surplus_repair(const grout_wording *wording, uint32_t li
     }
     const grout_object_id object = get_object(wording);
     const arrival_set it = find_arrivers(wording, object);
-    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
-                        &(grout_words){.actor = name_arrivers(wording, &it),
+    grout_sentence__add(
+        out, GROUT_SENTENCE_OVERRUN_COUNT_HELP,
+        &(grout_words){.actor = name_arrivers(wording, &it),
+                       .object = grout_wording__name_object(wording, object),
+                       .have = get_need(wording, object),
+                       .what = spell_count(wording, object, count_all(&it)),
+                       .other_line = grout_object__get_count_line(wording->module, object),
+                       .line = line});
+    return true;
+}
+
+/* ---- arrivals in a turn of a loop ---- */
+
+/* The operand by which an op arrives on the object, as it is written; "" if it does not. An
+ * engine's op makes no arrival on an mbarrier. */
+static const char *spell_arrival(const grout_wording *wording, grout_op_id id,
+                                 grout_object_id object) {
+    const grout_op *op = grout_module_get_op(wording->module, id);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const bool is_explicit = grout_module_get_object(wording->module, object)->is_explicit;
+    grout_text text = {.allocator = wording->checker->allocator};
+    uint32_t operand = 0;
+    if (sync == NULL || grout_op__find_arrival(wording->module, id, &operand) != object ||
+        (is_explicit && sync->mode != GROUT_SYNC_MODE_POSTS) ||
+        grout_module_find_attr(wording->module, op, GROUT_ATTR_ARRIVE_COUNT) != NULL ||
+        grout_op__is_remote(wording->module, id, object)) {
+        return "";
+    }
+    grout_operand_print(wording->module, id, operand, &text);
+    return grout_wording__keep(wording, &text);
+}
+
+/* Arrivals by one operand that stand beside each other in a loop. */
+typedef struct turn_count {
+    uint32_t count;
+    uint32_t first_line, last_line;
+} turn_count;
+
+static turn_count count_in_turn(const grout_wording *wording) {
+    const grout_module *module = wording->module;
+    const grout_origin *arrival = &wording->facts->sides[0].origin;
+    const grout_object_id object = get_object(wording);
+    const char *own = spell_arrival(wording, arrival->op, object);
+    turn_count it = {.count = 0};
+    if (own[0] == '\0' || grout_op__get_loop(module, arrival->op) == 0) {
+        return it;
+    }
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_origin origin = {.op = i};
+        if ((wording->checker->run.op_threads[i] >> arrival->thread & 1) != 0 &&
+            grout_module_get_op(module, i)->parent ==
+                grout_module_get_op(module, arrival->op)->parent &&
+            strcmp(spell_arrival(wording, i, object), own) == 0) {
+            it.last_line = grout_wording__get_line(wording, &origin);
+            it.first_line = it.count++ == 0 ? it.last_line : it.first_line;
+        }
+    }
+    return it;
+}
+
+bool grout_wording__has_more_in_turn(const grout_wording *wording) {
+    const int64_t need = get_need(wording, get_object(wording));
+    return need > 0 && count_in_turn(wording).count > need;
+}
+
+bool grout_wording__add_turn_count_repair(const grout_wording *wording, grout_text *out) {
+    if (!grout_wording__has_more_in_turn(wording)) {
+        return false;
+    }
+    const grout_object_id object = get_object(wording);
+    const turn_count it = count_in_turn(wording);
+    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_TURN_COUNT_HELP,
+                        &(grout_words){.actor = grout_wording__name_actor(
+                                           wording, &wording->facts->sides[0].origin),
+                                       .number = it.count,
                                        .object = grout_wording__name_object(wording, object),
+                                       .line = it.first_line,
+                                       .other_line = it.last_line,
                                        .have = get_need(wording, object),
-                                       .what = spell_count(wording, object, count_all(&it)),
-                                       .line = line});
+                                       .what = spell_count(wording, object, it.count)});
     return true;
 }
 

@@ -22,8 +22,10 @@ static bool is_weak_atomic(const grout_module *module, const grout_op *op, bool 
         return false;
     }
     const grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+    const grout_choice scope = grout_op_get_choice(module, op, GROUT_ATTR_SCOPE);
+    const bool is_narrow = scope == GROUT_CHOICE_SCOPE_CTA || scope == GROUT_CHOICE_SCOPE_CLUSTER;
     return order == GROUT_CHOICE_NONE || order == GROUT_CHOICE_ORDER_RELAXED ||
-           (!is_race && order != GROUT_CHOICE_ORDER_ACQ_REL);
+           (!is_race && (is_narrow || order != GROUT_CHOICE_ORDER_ACQ_REL));
 }
 
 static int compare_counters(const void *a, const void *b) {

@@ -62,6 +62,20 @@ static void add_turns(const grout_wording *wording, grout_text *out) {
 
 /* ---- words ---- */
 
+/* Which arrival the phase before is of, if it is another one. */
+static void add_before(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const uint32_t line = grout_wording__get_line(wording, &facts->before);
+    if (facts->before.op != 0 && facts->before.op != facts->sides[0].origin.op &&
+        line != grout_wording__get_line(wording, &facts->sides[0].origin)) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_OVERRUN_BEFORE_EDGE,
+            &(grout_words){.phase = facts->phase,
+                           .op = grout_wording__get_mnemonic(wording, &facts->before),
+                           .line = line});
+    }
+}
+
 void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (!facts->sides[1].origin.op) {
@@ -72,6 +86,7 @@ void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *o
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_EDGE,
                             &(grout_words){.phase = facts->phase});
+        add_before(wording, out);
     }
 }
 
@@ -104,12 +119,53 @@ static void repair_own_arrivals(const grout_wording *wording, uint32_t line, gro
     }
 }
 
+const char *grout_wording__get_index_words(const grout_wording *wording, grout_object_id object) {
+    return grout_phrase__get(grout_module_get_object(wording->module, object)->is_explicit
+                                 ? GROUT_PHRASE_OVERRUN_INDEX_AND_PARITY
+                                 : GROUT_PHRASE_OVERRUN_INDEX);
+}
+
+/* Nobody waits for a phase: nothing waits on the barrier at all, or what does passes over it. */
+static void repair_unwaited(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_object_id object = get_barrier(wording);
+    grout_origin wait = {.op = 0};
+    grout_words words = {.object = grout_wording__name_object(wording, object), .line = line};
+    if (grout_wording__find_waits(wording, object, &wait) == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_HELP, &words);
+        return;
+    }
+    words.actor = grout_wording__name_actor(wording, &wait);
+    words.other_line = grout_wording__get_line(wording, &wait);
+    words.phase = wording->facts->phase;
+    words.element = grout_wording__name_element(wording, wording->facts->element);
+    words.what = grout_wording__get_index_words(wording, object);
+    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_SKIPPED_HELP, &words);
+}
+
 bool grout_wording__tells_overrun(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     return facts->subject != GROUT_SUBJECT_USUAL || facts->sides[1].origin.op == 0 ||
            facts->phase == UINT32_MAX ||
            grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin) ||
-           take_turns(wording) || grout_wording__has_surplus(wording);
+           take_turns(wording) || grout_wording__has_surplus(wording) ||
+           grout_wording__has_more_in_turn(wording);
+}
+
+/* The wait that the arriving thread comes to last before its arrival, on another barrier. */
+static const char *name_wait_before(const grout_wording *wording) {
+    const grout_origin wait = {
+        .op = grout_wording__find_wait_before(wording, &wording->facts->sides[0].origin)};
+    const grout_object_id object =
+        wait.op == 0 ? 0 : grout_origin__find_object(wording->module, &wait);
+    grout_text text = {.allocator = wording->checker->allocator};
+    if (object == 0 || object == get_barrier(wording)) {
+        return "";
+    }
+    grout_sentence__add(&text, GROUT_SENTENCE_OVERRUN_WAIT_BEFORE,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, &wait),
+                                       .line = grout_wording__get_line(wording, &wait),
+                                       .what = grout_wording__get_index_words(wording, object)});
+    return grout_wording__keep(wording, &text);
 }
 
 /* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
@@ -117,9 +173,11 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
     const grout_facts *facts = wording->facts;
     uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
     if (!facts->sides[1].origin.op) {
-        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_HELP, &(grout_words){.line = line});
+        repair_unwaited(wording, line, out);
     } else if (facts->phase == UINT32_MAX) {
         repair_fresh(wording, line, out);
+    } else if (grout_wording__add_turn_count_repair(wording, out)) {
+        return;
     } else if (take_turns(wording)) {
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_TURNS_HELP,
@@ -133,7 +191,8 @@ void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text 
                            .barrier = grout_phrase__get(grout_wording__is_explicit(wording)
                                                             ? GROUT_PHRASE_MBARRIER
                                                             : GROUT_PHRASE_BARRIER),
-                           .thread = grout_wording__get_kind(&facts->sides[1].origin)});
+                           .thread = grout_wording__get_kind(&facts->sides[1].origin),
+                           .more = name_wait_before(wording)});
     } else {
         repair_own_arrivals(wording, line, out);
     }

@@ -241,6 +241,20 @@ static void repair_peer_exit(grout_wording *wording, grout_text *out) {
                                    grout_op_get_info(GROUT_OP_CLUSTER_BARRIER)->text);
 }
 
+/* An atomic by which the threads know of each other, and which orders less than it could. */
+static void repair_counter(const grout_wording *wording, const grout_origin *counter,
+                           const char *scope, grout_text *out) {
+    const grout_op *op = grout_module_get_op(wording->module, counter->op);
+    const grout_words words = {.op = grout_wording__get_mnemonic(wording, counter),
+                               .line = grout_wording__get_line(wording, counter),
+                               .scope = scope};
+    if (grout_op_get_choice(wording->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_ACQ_REL) {
+        grout_sentence__add(out, GROUT_SENTENCE_SCOPE_NARROW_HELP, &words);
+    } else {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP, &words);
+    }
+}
+
 static void repair_scope(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     const grout_facts *facts = wording->facts;
@@ -266,9 +280,7 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
     }
     const grout_origin counter = {.op = grout_wording__find_counter(wording)};
     if (!near->is_shown && counter.op != 0) {
-        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP,
-                            &(grout_words){.op = grout_wording__get_mnemonic(wording, &counter),
-                                           .line = grout_wording__get_line(wording, &counter)});
+        repair_counter(wording, &counter, scope, out);
         return;
     }
     const grout_words words = {

@@ -251,6 +251,9 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
 /* Whether the op makes one plain arrival on the object. */
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
+/* The barrier that the op arrives on or brings bytes to, and the operand that names it; 0: none. */
+grout_object_id grout_op__find_arrival(const grout_module *module, grout_op_id id,
+                                       uint32_t *operand_out);
 /* Whether the op arrives on barriers of other CTAs. */
 bool grout_op__is_remote(const grout_module *module, grout_op_id id, grout_object_id object);
 /* The wait on a barrier that the actor comes to last before the access, in the same loop; 0: none.
@@ -270,6 +273,15 @@ void grout_wording__add_name(const grout_wording *wording, const grout_origin *o
                              uint32_t index, uint32_t count, grout_text *out);
 /* Whether more threads arrive on the barrier of an overrun than a phase takes arrivals. */
 bool grout_wording__has_surplus(const grout_wording *wording);
+/* The operations that wait on the barrier and have run: how many, and one of them with a thread
+ * that has run it. */
+uint32_t grout_wording__find_waits(const grout_wording *wording, grout_object_id barrier,
+                                   grout_origin *first_out);
+/* Whether the thread of an overrun arrives more often on the barrier in one turn of a loop than a
+ * phase takes arrivals. */
+bool grout_wording__has_more_in_turn(const grout_wording *wording);
+/* What to do about that. False: it is not so. */
+bool grout_wording__add_turn_count_repair(const grout_wording *wording, grout_text *out);
 /* What to do about that; line: of the arrival. False: it is not so. */
 bool grout_wording__add_surplus_repair(const grout_wording *wording, uint32_t line,
                                        grout_text *out);
@@ -281,6 +293,8 @@ bool grout_wording__add_lanes_repair(const grout_wording *wording, grout_text *o
 /* Whether the overrun tells its cause by itself: nobody waits, a parity is that of a fresh
  * mbarrier, threads take turns, more arrive than are counted, one thread makes both phases. */
 bool grout_wording__tells_overrun(const grout_wording *wording);
+/* "the index and the parity": what decides for which phase of the barrier a wait is. */
+const char *grout_wording__get_index_words(const grout_wording *wording, grout_object_id object);
 void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out);
 void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out);
 

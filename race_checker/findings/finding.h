@@ -160,6 +160,9 @@ typedef struct grout_facts {
     /* overrun: threads that have arrived there, a bit for each, by the rank of their CTA; of a
      * plain barrier those of other CTAs alone */
     uint8_t arrivers[GROUT_CLUSTER_MAX];
+    /* overrun: the contribution to the phase before that stands last in the source; op 0: unknown
+     */
+    grout_origin before;
     uint8_t subject;   /* grout_subject */
     grout_fault fault; /* findings that come as faults */
     int64_t have, need;

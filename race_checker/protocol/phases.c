@@ -123,15 +123,16 @@ static void note_arrivers(const grout_checker *checker, const grout_element_at *
     }
 }
 
-/* need: the arrivals of a phase; 0: not known any more. */
+/* before: the phase whose number that is; NULL: not known any more. */
 static bool report_overrun(grout_checker *checker, const grout_element_at *at, uint32_t phase,
                            const grout_origin *contribution, const grout_origin *wait,
-                           uint32_t need) {
+                           const grout_phase_state *before) {
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.element = at->index;
     facts.phase = phase;
-    facts.need = need;
+    facts.need = before != NULL ? before->arrived : 0;
+    facts.before = before != NULL ? before->contribution : (grout_origin){.op = 0};
     note_arrivers(checker, at, &facts);
     facts.fault.object = checker->info.element_objects[at->index];
     at->element->facts.has_overrun = 1;
@@ -175,8 +176,7 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
         bool goes_on = has_no_wait && at->is_explicit && next->arrived > 0;
         return !goes_on || report_gone_on(checker, at, next);
     }
-    return report_overrun(checker, at, element->facts.first, get_primary(next), wait,
-                          phase->arrived);
+    return report_overrun(checker, at, element->facts.first, get_primary(next), wait, phase);
 }
 
 /* The pair of the phase before the first, and the first. */
@@ -189,7 +189,7 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
     }
     memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
     return report_overrun(checker, at, UINT32_MAX, get_primary(grout_element__at(element, 0)),
-                          &missed, 0);
+                          &missed, NULL);
 }
 
 static void drop_oldest(grout_element_state *element) {
@@ -378,7 +378,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     }
     if (number < element->facts.first) { /* its pair had to be settled before its time */
         return is_skipped || element->dropped_count == 0 ||
-               report_overrun(checker, at, number, find_dropped(element, number), origin, 0);
+               report_overrun(checker, at, number, find_dropped(element, number), origin, NULL);
     }
     phase = grout_element__find_phase(checker, element, number);
     if (!phase) {

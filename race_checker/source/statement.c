@@ -63,6 +63,15 @@ grout_op_id grout_object__find_init(const grout_module *module, grout_object_id 
     return 0;
 }
 
+uint32_t grout_object__get_count_line(const grout_module *module, grout_object_id object) {
+    const grout_op_id init = grout_object__find_init(module, object);
+    const grout_loc_id loc =
+        init != 0
+            ? grout_module_get_op(module, init)->loc
+            : grout_module_get_value(module, grout_module_get_object(module, object)->value)->loc;
+    return grout_module_get_place(module, loc).line;
+}
+
 static grout_region_kind get_region_kind(const grout_module *module, grout_op_id op) {
     grout_opcode opcode = (grout_opcode)grout_module_get_op(module, op)->opcode;
     return (grout_region_kind)grout_op_get_region(opcode)->kind;

@@ -62,6 +62,8 @@ bool grout_op__has_effect_on(const grout_module *module, const grout_op *op, gro
 bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object);
 /* The op that makes the mbarriers of an object, with the number of their arrivals; 0: none does. */
 grout_op_id grout_object__find_init(const grout_module *module, grout_object_id object);
+/* The line that says how many arrivals a phase takes: of its init, or of its name. */
+uint32_t grout_object__get_count_line(const grout_module *module, grout_object_id object);
 /* Whether the op stands in the kernel. */
 bool grout_op__is_in_kernel(const grout_module *module, grout_op_id op, grout_kernel_id kernel);
 /* The innermost loop around it, a for or a while; 0: none. */
