@@ -285,8 +285,8 @@ static grout_op_id find_next(const grout_deadlock *text, const grout_need *need,
     return i < count ? i : 0;
 }
 
-/* Whether somebody has not made the arrival of this turn yet. Who has come to the op for this phase
- * already comes to it again in another turn. */
+/* Whether somebody has not made the arrival of this turn yet. A thread that has come to the op for
+ * this phase already comes to it again in another turn. */
 static bool is_still_expected(const grout_deadlock *text, const grout_need *need,
                               const grout_barrier_fact *barrier) {
     bool is_expected = false;

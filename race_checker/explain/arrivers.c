@@ -484,6 +484,29 @@ bool grout_wording__add_turn_count_repair(const grout_wording *wording, grout_te
     return true;
 }
 
+/* ---- loads that nobody waits for ---- */
+
+void grout_wording__add_load_at_exit_repair(const grout_wording *wording, grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[0].origin;
+    uint32_t operand = 0;
+    const grout_object_id object = grout_op__find_arrival(wording->module, copy->op, &operand);
+    grout_origin wait = {.op = 0};
+    const char *scope = grout_wording__get_scope(wording);
+    const char *by = grout_wording__name_by(wording, copy);
+    if (object == 0 || grout_wording__find_waits(wording, object, &wait) == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_HELP,
+                            &(grout_words){.scope = scope, .by = by});
+        return;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_LESS_HELP,
+                        &(grout_words){.actor = grout_wording__name_actor(wording, &wait),
+                                       .object = grout_wording__name_object(wording, object),
+                                       .line = grout_wording__get_line(wording, &wait),
+                                       .what = grout_wording__get_index_words(wording, object),
+                                       .scope = scope,
+                                       .by = by});
+}
+
 /* ---- lanes of a named barrier ---- */
 
 /* Whether the op is on the named barrier of the finding, by a number that stands there. */

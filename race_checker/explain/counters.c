@@ -135,3 +135,59 @@ grout_op_id grout_wording__find_counter(const grout_wording *wording) {
     }
     return is_race || relaxed != 0 ? relaxed : find_between(it, false, from, end);
 }
+
+/* ---- what to write ---- */
+
+bool grout_wording__add_counter_repair(const grout_wording *wording, grout_text *out) {
+    const grout_origin counter = {.op = grout_wording__find_counter(wording)};
+    if (counter.op != 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP,
+                            &(grout_words){.op = grout_wording__get_mnemonic(wording, &counter),
+                                           .line = grout_wording__get_line(wording, &counter)});
+    }
+    return counter.op != 0;
+}
+
+/* The last atomic with a result that stands in front of an op in its block and has run; 0: none. */
+static grout_op_id find_ticket(const grout_wording *wording, grout_op_id before) {
+    const grout_module *module = wording->module;
+    grout_op_id found = 0;
+    for (grout_op_id i =
+             grout_module_get_block(module, grout_module_get_op(module, before)->parent)->first;
+         i != 0 && i != before; i = grout_module_get_op(module, i)->next) {
+        const grout_op_info *info =
+            grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode);
+        found =
+            info->effect_row == GROUT_EFFECT_ROW_FETCH && wording->checker->run.op_threads[i] != 0
+                ? i
+                : found;
+    }
+    return found;
+}
+
+bool grout_wording__add_ticket_repair(const grout_wording *wording, grout_text *out) {
+    const grout_side *sides = wording->facts->sides;
+    const uint32_t read = sides[0].is_write ? 1 : 0;
+    const grout_module *module = wording->module;
+    grout_op_id around = sides[read].origin.op;
+    grout_origin ticket = {.op = 0};
+    while (!sides[read].is_write && around != 0 && ticket.op == 0) {
+        around = grout_op__get_parent(module, around);
+        const bool is_branch =
+            around != 0 &&
+            grout_op_get_region((grout_opcode)grout_module_get_op(module, around)->opcode)->kind ==
+                GROUT_REGION_BRANCH;
+        ticket.op = is_branch ? find_ticket(wording, around) : 0;
+    }
+    if (ticket.op == 0 || grout_wording__get_line(wording, &ticket) <
+                              grout_wording__get_line(wording, &sides[1 - read].origin)) {
+        return false;
+    }
+    const grout_origin branch = {.op = around};
+    grout_sentence__add(out, GROUT_SENTENCE_RACE_TICKET_HELP,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, &ticket),
+                                       .line = grout_wording__get_line(wording, &ticket),
+                                       .other_op = grout_wording__get_mnemonic(wording, &branch),
+                                       .other_line = grout_wording__get_line(wording, &branch)});
+    return true;
+}

@@ -127,19 +127,24 @@ const char *grout_wording__get_index_words(const grout_wording *wording, grout_o
 
 /* Nobody waits for a phase: nothing waits on the barrier at all, or what does passes over it. */
 static void repair_unwaited(const grout_wording *wording, uint32_t line, grout_text *out) {
-    const grout_object_id object = get_barrier(wording);
+    const grout_facts *facts = wording->facts;
+    const grout_object_id barrier = get_barrier(wording);
+    const char *object = grout_wording__name_object(wording, barrier);
     grout_origin wait = {.op = 0};
-    grout_words words = {.object = grout_wording__name_object(wording, object), .line = line};
-    if (grout_wording__find_waits(wording, object, &wait) == 0) {
-        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_HELP, &words);
+    if (grout_wording__find_waits(wording, barrier, &wait) == 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_HELP,
+                            &(grout_words){.object = object, .line = line});
         return;
     }
-    words.actor = grout_wording__name_actor(wording, &wait);
-    words.other_line = grout_wording__get_line(wording, &wait);
-    words.phase = wording->facts->phase;
-    words.element = grout_wording__name_element(wording, wording->facts->element);
-    words.what = grout_wording__get_index_words(wording, object);
-    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_SKIPPED_HELP, &words);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_OVERRUN_SKIPPED_HELP,
+        &(grout_words){.actor = grout_wording__name_actor(wording, &wait),
+                       .object = object,
+                       .other_line = grout_wording__get_line(wording, &wait),
+                       .phase = facts->phase,
+                       .element = grout_wording__name_element(wording, facts->element),
+                       .what = grout_wording__get_index_words(wording, barrier),
+                       .line = line});
 }
 
 bool grout_wording__tells_overrun(const grout_wording *wording) {
@@ -172,12 +177,14 @@ static const char *name_wait_before(const grout_wording *wording) {
 void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
+    if (facts->sides[1].origin.op && facts->phase != UINT32_MAX &&
+        grout_wording__add_turn_count_repair(wording, out)) {
+        return;
+    }
     if (!facts->sides[1].origin.op) {
         repair_unwaited(wording, line, out);
     } else if (facts->phase == UINT32_MAX) {
         repair_fresh(wording, line, out);
-    } else if (grout_wording__add_turn_count_repair(wording, out)) {
-        return;
     } else if (take_turns(wording)) {
         grout_sentence__add(
             out, GROUT_SENTENCE_OVERRUN_TURNS_HELP,

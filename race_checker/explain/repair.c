@@ -518,26 +518,6 @@ static bool is_led_elsewhere(const grout_wording *wording, const grout_origin *c
            grout_module_find_attr(wording->module, op, GROUT_ATTR_LEADER_TRACKED) != NULL;
 }
 
-/* A load that nobody waits for: nothing waits on its barrier, or what does goes round less often.
- */
-static void repair_load_at_exit(const grout_wording *wording, const grout_words *words,
-                                grout_text *out) {
-    const grout_origin *copy = &wording->facts->sides[0].origin;
-    uint32_t operand = 0;
-    const grout_object_id object = grout_op__find_arrival(wording->module, copy->op, &operand);
-    grout_origin wait = {.op = 0};
-    grout_words more = *words;
-    if (object == 0 || grout_wording__find_waits(wording, object, &wait) == 0) {
-        grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_HELP, words);
-        return;
-    }
-    more.actor = grout_wording__name_actor(wording, &wait);
-    more.line = grout_wording__get_line(wording, &wait);
-    more.object = grout_wording__name_object(wording, object);
-    more.what = grout_wording__get_index_words(wording, object);
-    grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_LESS_HELP, &more);
-}
-
 static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_checker *checker = wording->checker;
@@ -557,7 +537,7 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
         return;
     }
     if (copy->is_write) {
-        repair_load_at_exit(wording, &words, out);
+        grout_wording__add_load_at_exit_repair(wording, out);
         return;
     }
     grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
@@ -600,63 +580,6 @@ static void repair_grids(grout_wording *wording, grout_text *out) {
     grout_wording__set_edit(wording, &spot, wait);
 }
 
-/* A counter by which the threads know of each other, and which is relaxed. False: there is none. */
-static bool repair_counter(const grout_wording *wording, grout_text *out) {
-    const grout_origin counter = {.op = grout_wording__find_counter(wording)};
-    if (counter.op != 0) {
-        grout_sentence__add(out, GROUT_SENTENCE_RACE_COUNTER_HELP,
-                            &(grout_words){.op = grout_wording__get_mnemonic(wording, &counter),
-                                           .line = grout_wording__get_line(wording, &counter)});
-    }
-    return counter.op != 0;
-}
-
-/* The last atomic with a result that stands in front of an op in its block and has run; 0: none. */
-static grout_op_id find_ticket(const grout_wording *wording, grout_op_id before) {
-    const grout_module *module = wording->module;
-    grout_op_id found = 0;
-    for (grout_op_id i =
-             grout_module_get_block(module, grout_module_get_op(module, before)->parent)->first;
-         i != 0 && i != before; i = grout_module_get_op(module, i)->next) {
-        const grout_op_info *info =
-            grout_op_get_info((grout_opcode)grout_module_get_op(module, i)->opcode);
-        found =
-            info->effect_row == GROUT_EFFECT_ROW_FETCH && wording->checker->run.op_threads[i] != 0
-                ? i
-                : found;
-    }
-    return found;
-}
-
-/* A thread reads what others have written, in a branch that stands after an atomic by which it
- * could know of them: the branch takes it too early. False: there is none. */
-static bool repair_ticket(const grout_wording *wording, grout_text *out) {
-    const grout_side *sides = wording->facts->sides;
-    const uint32_t read = sides[0].is_write ? 1 : 0;
-    const grout_module *module = wording->module;
-    grout_op_id around = sides[read].origin.op;
-    grout_origin ticket = {.op = 0};
-    while (!sides[read].is_write && around != 0 && ticket.op == 0) {
-        around = grout_op__get_parent(module, around);
-        const bool is_branch =
-            around != 0 &&
-            grout_op_get_region((grout_opcode)grout_module_get_op(module, around)->opcode)->kind ==
-                GROUT_REGION_BRANCH;
-        ticket.op = is_branch ? find_ticket(wording, around) : 0;
-    }
-    if (ticket.op == 0 || grout_wording__get_line(wording, &ticket) <
-                              grout_wording__get_line(wording, &sides[1 - read].origin)) {
-        return false;
-    }
-    const grout_origin branch = {.op = around};
-    grout_sentence__add(out, GROUT_SENTENCE_RACE_TICKET_HELP,
-                        &(grout_words){.op = grout_wording__get_mnemonic(wording, &ticket),
-                                       .line = grout_wording__get_line(wording, &ticket),
-                                       .other_op = grout_wording__get_mnemonic(wording, &branch),
-                                       .other_line = grout_wording__get_line(wording, &branch)});
-    return true;
-}
-
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_origin *write = &facts->sides[0].origin;
@@ -694,7 +617,8 @@ static void repair_race(grout_wording *wording, grout_text *out) {
                !wording->checker->info.has_foreign_order) {
         grout_sentence__add(out, GROUT_SENTENCE_RACE_LAUNCH_HELP, NULL);
     } else {
-        (void)(repair_counter(wording, out) || repair_ticket(wording, out));
+        (void)(grout_wording__add_counter_repair(wording, out) ||
+               grout_wording__add_ticket_repair(wording, out));
     }
 }
 

@@ -213,6 +213,11 @@ const grout_side *grout_record__find_poll(const grout_module *module, const grou
  * access in the kernel. 0: there is none. */
 grout_op_id grout_wording__find_counter(const grout_wording *wording);
 void grout_counters__deinit(grout_counters *counters);
+/* A counter by which the threads know of each other, and which is relaxed. False: there is none. */
+bool grout_wording__add_counter_repair(const grout_wording *wording, grout_text *out);
+/* A thread reads what others have written, in a branch that stands after an atomic by which it
+ * could know of them: the branch takes it too early. False: there is none. */
+bool grout_wording__add_ticket_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- bytes_words.c ---- */
 
@@ -282,6 +287,10 @@ uint32_t grout_wording__find_waits(const grout_wording *wording, grout_object_id
 bool grout_wording__has_more_in_turn(const grout_wording *wording);
 /* What to do about that. False: it is not so. */
 bool grout_wording__add_turn_count_repair(const grout_wording *wording, grout_text *out);
+/* What to do about a load that nobody waits for: nothing waits on its barrier, or what does is for
+ * other loads.
+ */
+void grout_wording__add_load_at_exit_repair(const grout_wording *wording, grout_text *out);
 /* What to do about that; line: of the arrival. False: it is not so. */
 bool grout_wording__add_surplus_repair(const grout_wording *wording, uint32_t line,
                                        grout_text *out);

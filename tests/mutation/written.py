@@ -49,16 +49,44 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import typing
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "written"
 RESULTS = FOLDER / "results.tsv"
-COLUMNS = ["id", "kind", "edit", "wanted", "partners", "repairs", "note"]
 WANTED = ("found", "warned", "equivalent")
+FENCES = ["commit_smem", "fence_async_shared"]  # by name: the two names of one operation
 STEP = re.compile(r"(\+after |\+before |)(.*?)(?: @(\d+|\*))? =>(?: (.*))?$")
 
-Mutant = collections.namedtuple("Mutant", COLUMNS)
-Result = collections.namedtuple("Result", "verdict code line leads repair")
-Look = collections.namedtuple("Look", "verdict exit findings")
+
+
+class Mutant(typing.NamedTuple):
+    """A line of a table."""
+
+    id: str
+    kind: str
+    edit: str
+    wanted: str
+    partners: str
+    repairs: str
+    note: str
+
+
+class Result(typing.NamedTuple):
+    """What a mistake brings: a line of results.tsv."""
+
+    verdict: str
+    code: str
+    line: str
+    leads: str
+    repair: str
+
+
+class Look(typing.NamedTuple):
+    """What 'grout check' says of a file."""
+
+    verdict: str
+    exit: int
+    findings: list
 
 
 def die(text):
@@ -146,8 +174,8 @@ def read_mutants(name):
             sizes.append(shlex.split(line[len("sizes:"):]))
         elif line.strip() and not line.startswith("#"):
             columns = line.split("\t")
-            if len(columns) != len(COLUMNS):
-                die("%s:%d: %d columns, not %d" % (path, number, len(columns), len(COLUMNS)))
+            if len(columns) != len(Mutant._fields):
+                die("%s:%d: %d columns, not %d" % (path, number, len(columns), len(Mutant._fields)))
             mutant = Mutant(*[column.strip() for column in columns])
             if mutant.kind not in ("sync", "value") or mutant.wanted not in WANTED or not mutant.note:
                 die("%s:%d: not a kind, a verdict and a note" % (path, number))
@@ -189,7 +217,10 @@ class Grout:
         """The lines of a kernel as 'grout fmt' writes them, without comments and empty lines, one name for a fence."""
         path = pathlib.Path(folder) / "canonical.grout"
         path.write_text(text, encoding="utf-8")
-        lines = [line.split("//")[0].rstrip().replace("fence_async_shared", "commit_smem") for line in self.call(["fmt", str(path)], (0,)).stdout.split("\n")]
+        written = self.call(["fmt", str(path)], (0,)).stdout
+        for name in FENCES[1:]:
+            written = written.replace(name, FENCES[0])
+        lines = [line.split("//")[0].rstrip() for line in written.split("\n")]
         return [line for line in lines if line]
 
 
