@@ -7,8 +7,9 @@ and each that fails is named with the difference. With --every each N-th runs.
 
 A golden file holds command, kernel and expected output together:
 
-    // RUN: grout check %s          the command; %s is the kernel's path, relative to tests/golden
-    // EXIT: 2                      the exit code; 0 when the line is absent
+    // RUN: grout check -q %s       the command; %s is the kernel's path, relative to tests/golden; without the line
+                                    it is 'grout check %s'
+    // EXIT: 1                      the exit code; without the line 2 for bad-NAME.grout, and 0 for others
     // OUTPUT: name.cu              optional: stdout is that sibling file, not what follows the marker
     ...
     // ---- output ----
@@ -73,7 +74,7 @@ def write_text(path, text):
         file.write(text)
 
 
-def read_keys(source):
+def read_keys(source, path):
     """The RUN, EXIT and OUTPUT lines; one of each at most."""
     keys = {}
     for line in source.splitlines():
@@ -83,8 +84,10 @@ def read_keys(source):
                 if key in keys:
                     raise GoldenError(f"more than one {key} line")
                 keys[key] = line[len(start):].strip()
-    if not keys.get("RUN", "").startswith("grout "):
-        raise GoldenError("no line '// RUN: grout ...'")
+    is_bad = os.path.basename(path).startswith("bad-")
+    keys = {"RUN": "grout check %s", "EXIT": "2" if is_bad else "0", **keys}
+    if not keys["RUN"].startswith("grout "):
+        raise GoldenError("the RUN line is not '// RUN: grout ...'")
     return keys
 
 
@@ -198,9 +201,9 @@ def check(grout, path, update):
     """Returns whether the kernel behaves as its file says."""
     text = read_text(path)
     source, _, expected = text.partition(OUTPUT_MARK)
-    keys = read_keys(source)
+    keys = read_keys(source, path)
     stdout, stderr, status = run(grout, path, source, keys)
-    wanted = int(keys.get("EXIT", "0"))
+    wanted = int(keys["EXIT"])
     if status != wanted:
         print(f"{path}: exit code {status}, expected {wanted}")
         if update:

@@ -107,9 +107,9 @@ def find_goldens(commands):
         for name in sorted(names):
             path = os.path.join(folder, name)
             if name.endswith(".grout"):
-                keys = run_golden.read_keys(run_golden.read_text(path).partition(run_golden.OUTPUT_MARK)[0])
+                keys = run_golden.read_keys(run_golden.read_text(path).partition(run_golden.OUTPUT_MARK)[0], path)
                 words = keys["RUN"].split()
-                if words[1] in commands and "%s" in words and keys.get("EXIT", "0") in "01":
+                if words[1] in commands and "%s" in words and keys["EXIT"] in "01":
                     found.append(path)
     return found
 
