@@ -176,7 +176,7 @@ done
 expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu
 expect 0 '' run tests/differential/launches.grout --device cuda --compare cpu -D N=65536
 same "$(find_file casts)"
-same tests/differential/layouts.grout
+same "$(find_file layouts)"
 same tests/differential/smem_layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
@@ -194,7 +194,7 @@ done
 for size in 2 4 8 16; do
     same tests/differential/cluster_copies.grout -D C="$size"
 done
-expect 0 '' run tests/differential/layouts.grout --kernel @f32 --device cuda --compare cpu --input x=randn:7
+expect 0 '' run "$(find_file layouts)" --kernel @f32 --device cuda --compare cpu --input x=randn:7
 
 # The kernels with a bug that the hardware shows.
 expect 1 compare-mismatch run kernels/bugs/add_tma_no_commit.grout --device cuda --compare cpu \
