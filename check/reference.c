@@ -2,10 +2,89 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reference.h"
 
+#include "array.h"
+#include "hash.h"
 #include "invariant.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The bytes of all arrays that are kept; what does not fit is made anew each time. */
+#define KEPT_MAX ((size_t)256 << 20)
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+/* The arrays that one run has left, by parameter of the reference; NULL: it does not write it. */
+struct grout_kept_reference {
+    uint64_t key;
+    void **arrays;
+    size_t count;
+};
+
+static void free_kept(grout_kept_reference *one) {
+    for (size_t i = 0; i < one->count && one->arrays != NULL; i++) {
+        grout__free(one->arrays[i]);
+    }
+    grout__free(one->arrays);
+    *one = (grout_kept_reference){0};
+}
+
+void grout_kept_references__deinit(grout_kept_references *kept) {
+    for (size_t i = 0; i < kept->list.count; i++) {
+        free_kept(&kept->list.items[i]);
+    }
+    grout__free(kept->list.items);
+    *kept = (grout_kept_references){0};
+}
+
+/* A hash of what a run goes by: the text, the kernel, the bytes of its inputs. */
+static uint64_t get_key(const grout_kept_references *kept, grout_kernel_id id,
+                        const grout_argument_set *inputs) {
+    uint64_t key = grout_hash__word(kept->text, id);
+    for (size_t i = 0; i < inputs->count; i++) {
+        key = grout_hash__word(key, inputs->arguments[i].size);
+        key = grout_hash__bytes(key, inputs->arguments[i].data, inputs->arguments[i].size);
+    }
+    return key;
+}
+
+static const grout_kept_reference *find_kept(const grout_kept_references *kept, uint64_t key) {
+    for (size_t i = 0; i < kept->list.count; i++) {
+        if (kept->list.items[i].key == key) {
+            return &kept->list.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Copies what the reference owns, which is what it has written. Without memory nothing is kept. */
+static void keep(grout_kept_references *kept, uint64_t key, const grout_argument_set *own) {
+    grout_kept_reference one = {.key = key, .count = own->count};
+    size_t bytes = 0;
+    for (size_t i = 0; i < own->count; i++) {
+        bytes += own->owned[i] != NULL ? own->arguments[i].size : 0;
+    }
+    one.arrays = grout__new(NULL, own->count + 1, sizeof *one.arrays);
+    bool is_good = one.arrays != NULL && bytes <= KEPT_MAX - kept->bytes &&
+                   GROUT_ARRAY_RESERVE(&kept->list, NULL, 1);
+    for (size_t i = 0; i < own->count && is_good; i++) {
+        if (own->owned[i] != NULL) {
+            one.arrays[i] = grout__new(NULL, own->arguments[i].size + 1, 1);
+            is_good = one.arrays[i] != NULL;
+            if (is_good) {
+                memcpy(one.arrays[i], own->owned[i], own->arguments[i].size);
+            }
+        }
+    }
+    if (is_good) {
+        kept->list.items[kept->list.count++] = one;
+        kept->bytes += bytes;
+    } else {
+        free_kept(&one);
+    }
+}
+
+/* ---- a reference ---------------------------------------------------------------------------- */
 
 bool grout_reference__init(grout_reference *reference, grout_session *session,
                            const grout_load *load, grout_kernel_id kernel,
@@ -124,17 +203,38 @@ static bool bind(const grout_reference *reference, const grout_comparing *it, gr
     return is_good;
 }
 
+/* What a run with the same text and inputs has left. */
+static void take_kept(const grout_kept_reference *kept, const grout_argument_set *own) {
+    GROUT_ASSERT(kept->count == own->count);
+    for (uint32_t i = 0; i < own->count; i++) {
+        if (kept->arrays[i] != NULL && own->owned[i] != NULL) {
+            memcpy(own->owned[i], kept->arrays[i], own->arguments[i].size);
+        }
+    }
+}
+
 /* Runs it, and compares what it has left. */
 static bool run_and_compare(const grout_reference *reference, const grout_comparing *it,
                             grout_kernel_id id, const grout_argument_set *own,
                             const void *const *arrays, grout_text *differs) {
     grout_outcome outcome = {0};
+    const uint64_t key =
+        reference->kept == NULL ? 0 : get_key(reference->kept, id, &reference->inputs);
+    const grout_kept_reference *kept =
+        reference->kept == NULL ? NULL : find_kept(reference->kept, key);
+    if (kept != NULL) {
+        take_kept(kept, own);
+        return compare(reference, it, arrays, differs);
+    }
     bool is_good = run(it, id, own, &outcome);
     if (is_good && outcome.status != GROUT_RUN_DONE) {
         note_end(it, reference->line, &outcome);
         is_good = false;
     }
     grout_outcome__deinit(&outcome);
+    if (is_good && reference->kept != NULL) {
+        keep(reference->kept, key, own);
+    }
     return is_good && compare(reference, it, arrays, differs);
 }
 

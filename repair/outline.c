@@ -133,8 +133,8 @@ static grout_span find_object_operand(const grout_outline *outline, grout_span o
         if (grout_outline__find_object(outline, operand) != NULL) {
             size_t size = 0, depth = 0;
             while (size < operand.size && (depth > 0 || operand.data[size] != ' ')) {
-                depth += operand.data[size] == '[' ? 1u : 0u;
-                depth -= depth > 0 && operand.data[size] == ']' ? 1u : 0u;
+                depth += strchr("[(", operand.data[size]) != NULL ? 1u : 0u;
+                depth -= depth > 0 && strchr("])", operand.data[size]) != NULL ? 1u : 0u;
                 size++;
             }
             return (grout_span){operand.data, size}; /* without "count(2)" */
@@ -215,7 +215,11 @@ static bool read_head(grout_outline *outline, reader *it, grout_span code) {
         return true;
     }
     for (size_t i = 0; i + 8 <= code.size; i++) {
-        outline->has_cluster |= memcmp(code.data + i, "cluster(", 8) == 0;
+        grout_span rest = {code.data + i, code.size - i};
+        if (grout_span__take(&rest, "cluster(")) {
+            outline->has_cluster = true;
+            outline->cluster_axis = take_word(&rest);
+        }
     }
     return read_parameters(outline, code);
 }

@@ -35,7 +35,8 @@ typedef struct grout_outline {
         grout_outline_object *items;
         size_t count, capacity;
     } objects;
-    bool has_cluster; /* it is launched in clusters */
+    bool has_cluster;        /* it is launched in clusters */
+    grout_span cluster_axis; /* the first one; empty: none */
     /* What is proposed is made of these lines and put beside them: those around a finding, so that
      * it takes as long in a long kernel as in a short one. */
     size_t first, end;

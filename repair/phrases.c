@@ -333,6 +333,45 @@ static void collect_indices(collector *it) {
     }
 }
 
+/* ".cluster(1 - %me)" of "%free.cluster(1 - %me)[%slot]"; empty: it is that of the own CTA. */
+static grout_span get_peer(grout_span object) {
+    static const char lead[] = ".cluster(";
+    const grout_span rest = get_index(object);
+    grout_span left = rest;
+    size_t depth = 0;
+    if (!grout_span__take(&left, lead)) {
+        return (grout_span){"", 0};
+    }
+    for (size_t i = 0; i < rest.size; i++) {
+        depth += rest.data[i] == '(' ? 1u : 0u;
+        depth -= rest.data[i] == ')' ? 1u : 0u;
+        if (rest.data[i] == ')' && depth == 0) {
+            return (grout_span){rest.data, i + 1};
+        }
+    }
+    return (grout_span){"", 0};
+}
+
+/* An element as one line names it, of the CTA that another line names. */
+static void collect_peers(collector *it, const grout_outline_object *object, choices *out) {
+    const grout_outline *outline = it->outline;
+    for (size_t i = outline->first; i < outline->end; i++) {
+        const grout_span peer = get_peer(outline->items[i].object);
+        for (size_t k = outline->first; k < outline->end && peer.size > 0; k++) {
+            const grout_span operand = outline->items[k].object;
+            const grout_span index = get_index(operand);
+            const size_t skipped = get_peer(operand).size;
+            if (grout_span__is_equal(grout_span__get_name(operand), object->name)) {
+                grout_text text = {0};
+                add_span(&text, object->name);
+                add_span(&text, peer);
+                add_span(&text, (grout_span){index.data + skipped, index.size - skipped});
+                add_choice(it, out, &text, 1);
+            }
+        }
+    }
+}
+
 /* The ways to name an element of the object: as it is named elsewhere, or as others are. */
 static void collect_elements(collector *it, const grout_outline_object *object, choices *out) {
     for (size_t i = it->outline->first; i < it->outline->end; i++) {
@@ -352,6 +391,7 @@ static void collect_elements(collector *it, const grout_outline_object *object, 
         grout_text_add(&text, "%s", it->indices.items[i].text);
         add_choice(it, out, &text, it->indices.items[i].cost);
     }
+    collect_peers(it, object, out);
     grout_text text = {0};
     add_span(&text, object->name);
     add_choice(it, out, &text, 2);

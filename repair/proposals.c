@@ -19,14 +19,22 @@ static void mark(const grout_proposal_task *task, grout_place place, uint32_t di
     }
 }
 
+/* The barrier that a line uses, or declares. */
+static grout_span get_object(const grout_proposal_task *task, size_t index) {
+    const grout_outline_line *line = &task->outline->items[index];
+    grout_span code = task->outline->lines->items[index].code;
+    if (line->is_scratch && grout_span__take(&code, "scratch ") &&
+        grout_outline__find_object(task->outline, code) != NULL) {
+        return grout_span__get_name(code);
+    }
+    return line->is_statement ? grout_span__get_name(line->object) : (grout_span){"", 0};
+}
+
 /* Lines that name a barrier of the first finding. */
 static void mark_objects(const grout_proposal_task *task) {
-    const grout_outline *outline = task->outline;
-    for (size_t i = 0; i < outline->lines->count; i++) {
-        const grout_outline_line *line = &outline->items[i];
-        grout_span name = grout_span__get_name(line->object);
-        if (line->is_statement && task->distances[i] > 1 &&
-            grout_proposal_task__is_about(task, name)) {
+    for (size_t i = 0; i < task->outline->lines->count; i++) {
+        const grout_span name = get_object(task, i);
+        if (task->distances[i] > 1 && name.size > 0 && grout_proposal_task__is_about(task, name)) {
             task->distances[i] = 1;
         }
     }

@@ -108,13 +108,28 @@ static void add_pair(writer *it, grout_span code, const grout_outline_line *line
     }
 }
 
-/* The op that is most often meant where this one is wrong. */
+static void write_mnemonic(writer *it, grout_span code, const grout_outline_line *line,
+                           grout_opcode opcode) {
+    add_replacement(it, (size_t)(line->mnemonic.data - code.data), line->mnemonic.size,
+                    grout_op_get_info(opcode)->text, 1);
+}
+
+/* The op that is most often meant where this one is wrong. Where there are products in tensor
+ * memory, an arrival may have to wait for them; in a cluster, a meeting may be too small. */
 static void change_mnemonic(writer *it, grout_span code, const grout_outline_line *line) {
     const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
     const grout_opcode meant = grout_op_get_meant(opcode);
     if (meant != GROUT_OP_NONE) {
-        add_replacement(it, (size_t)(line->mnemonic.data - code.data), line->mnemonic.size,
-                        grout_op_get_info(meant)->text, 1);
+        write_mnemonic(it, code, line, meant);
+    }
+    const grout_sync_info *sync = line->sync;
+    if (it->has_tensor_memory && sync->mode == GROUT_SYNC_MODE_POSTS &&
+        (sync->object == GROUT_SYNC_OBJECT_BARRIER || sync->object == GROUT_SYNC_OBJECT_MBARRIER)) {
+        write_mnemonic(it, code, line, GROUT_OP_TCGEN05_COMMIT_ARRIVE);
+    }
+    if (it->task->outline->has_cluster && sync->mode == GROUT_SYNC_MODE_MEETS &&
+        sync->object == GROUT_SYNC_OBJECT_CTA) {
+        write_mnemonic(it, code, line, GROUT_OP_CLUSTER_BARRIER);
     }
 }
 
@@ -260,6 +275,47 @@ static void change_operands(writer *it, grout_span code, const grout_outline_lin
     }
 }
 
+/* The barrier of a copy: another element, or another barrier, as lines beside it name them. */
+static void change_barrier(writer *it, grout_span code, const grout_outline_line *line) {
+    const grout_outline *outline = it->task->outline;
+    const grout_outline_object *own = grout_outline__find_object(outline, line->object);
+    grout_outline_names names;
+    grout_outline__find_names(outline, it->line, &names);
+    for (size_t i = outline->first; i < outline->end && own != NULL; i++) {
+        const grout_span other = outline->items[i].object;
+        const grout_outline_object *object = grout_outline__find_object(outline, other);
+        if (object != NULL && object->kind == own->kind && outline->items[i].is_statement &&
+            !grout_span__is_equal(other, line->object) &&
+            grout_outline_names__have(&names, other)) {
+            grout_text text = {0};
+            grout_text_add_bytes(&text, other.data, other.size);
+            if (text.data != NULL) {
+                add_replacement(it, (size_t)(line->object.data - code.data), line->object.size,
+                                text.data, object == own ? 0 : 2);
+            }
+            grout_text_free(&text);
+        }
+    }
+}
+
+/* A copy that brings its box to one CTA, where the cluster was meant. */
+static void add_multicast(writer *it, grout_span code, const grout_outline_line *line) {
+    static const grout_attr attrs[] = {GROUT_ATTR_MULTICAST, GROUT_ATTR_COLLECTIVE_AXES};
+    const grout_span axis = it->task->outline->cluster_axis;
+    if (line->object.size == 0 || axis.size == 0) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; i++) {
+        const char *word = grout_attr_get_info(attrs[i])->text;
+        grout_text text = {0};
+        grout_text_add(&text, " %s(%.*s)", word, (int)axis.size, axis.data);
+        if (text.data != NULL && grout_span__find_attribute(code, word).size == 0) {
+            add_replacement(it, code.size, 0, text.data, 0);
+        }
+        grout_text_free(&text);
+    }
+}
+
 static void remove_line(writer *it) {
     uint32_t cost = REMOVE_COST + 2 * grout_proposal_task__get_distance(it->task, it->line);
     const grout_change change = {.kind = GROUT_CHANGE_REMOVE, .line = it->line};
@@ -286,6 +342,10 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     change_order(it, code);
     add_pair(it, code, line);
     change_mnemonic(it, code, line);
+    if (line->sync->mode == GROUT_SYNC_MODE_STARTS) {
+        change_barrier(it, code, line);
+        add_multicast(it, code, line);
+    }
     if (line->sync->mode != GROUT_SYNC_MODE_STARTS && line->sync->mode != GROUT_SYNC_MODE_FORKS) {
         change_numbers(it, code, line);
         change_parity(it, code, line);

@@ -3,6 +3,7 @@
 #include "search.h"
 
 #include "alloc.h"
+#include "hash.h"
 #include "outline.h"
 #include "proposals.h"
 
@@ -25,9 +26,11 @@
 #define COST_MORE 6u
 /* Tries for a repair that keeps more in flight than one that may be shallow. */
 #define DEEPER_MAX 96u
+/* Lines before and after one that may be the same line in the wrong place. */
+#define TWIN_LINES 8u
 
 /* Numbers by which states are compared. */
-enum { GRADES = 8, GRADES_OF_PROGRESS = 4 };
+enum { GRADES = 9, GRADES_OF_PROGRESS = 4 };
 
 /* A text, what the checker says of it, and how it was reached. */
 typedef struct state {
@@ -37,7 +40,12 @@ typedef struct state {
     uint32_t step_count;
     /* A wait was put in or moved: that may make a repair of less that is in flight. */
     bool may_be_shallow;
-    uint32_t edit_size; /* of all steps: 1 for what is written differently, 2 for a line */
+    /* An arrival was put in against a deadlock: the number of arrivals may be what is wrong. */
+    bool may_be_miscounted;
+    uint32_t edit_size; /* of all steps: the less, the more of the kernel is as it was */
+    uint64_t inserted;  /* a hash of the last line that was put in; 0: none was */
+    bool is_twin;       /* which stands there as it is, a few lines from it */
+    uint32_t leaves;    /* groups that waits which were put in leave in flight */
 } state;
 
 static void free_state(state *it) {
@@ -61,19 +69,81 @@ static void keep_steps(const state *before, state *after) {
     grout_text_add_bytes(&after->steps, before->steps.data, before->steps.size);
     after->step_count = before->step_count;
     after->may_be_shallow = before->may_be_shallow;
+    after->may_be_miscounted = before->may_be_miscounted;
     after->edit_size = before->edit_size;
+    after->inserted = before->inserted;
+    after->is_twin = before->is_twin;
+    after->leaves = before->leaves;
 }
 
-/* Whether it puts in a wait, or moves a line. */
-static bool adds_wait(const grout_change *change) {
+/* What a text that begins with a mnemonic does; NULL: it is none that synchronises. */
+static const grout_sync_info *find_sync(const char *text) {
+    const grout_opcode opcode = grout_op_find(text, strcspn(text, " \n"));
+    return opcode == GROUT_OP_NONE ? NULL : grout_op_get_sync(opcode);
+}
+
+/* A number that is less than the one in its place, as in a wait that leaves less in flight. */
+static bool lowers_number(const grout_change *change, const grout_text_lines *lines) {
+    const grout_line *line = &lines->items[change->line];
+    const size_t at = change->column - line->indent;
+    const bool is_number = change->kind == GROUT_CHANGE_REPLACE && change->column >= line->indent &&
+                           at + change->count <= line->code.size && change->count > 0 &&
+                           strspn(change->text, "0123456789") == strlen(change->text) &&
+                           strspn(line->code.data + at, "0123456789") == change->count;
+    const grout_sync_info *sync = is_number ? find_sync(line->code.data) : NULL;
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS &&
+           strtoul(change->text, NULL, 10) < strtoul(line->code.data + at, NULL, 10);
+}
+
+/* Whether it puts in a wait, moves a line, or lets a wait leave less in flight. */
+static bool adds_wait(const grout_change *change, const grout_text_lines *lines) {
     if (change->kind != GROUT_CHANGE_INSERT) {
-        return change->kind == GROUT_CHANGE_MOVE;
+        return change->kind == GROUT_CHANGE_MOVE || lowers_number(change, lines);
     }
-    const size_t size = strcspn(change->text, " \n");
-    const grout_opcode opcode = grout_op_find(change->text, size);
-    const grout_sync_info *sync = opcode == GROUT_OP_NONE ? NULL : grout_op_get_sync(opcode);
+    const grout_sync_info *sync = find_sync(change->text);
     return sync != NULL &&
            (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_MEETS);
+}
+
+/* Whether it puts in an arrival, where the number of those that are waited for may be wrong. */
+static bool adds_arrival(const grout_trial_finding *finding, const grout_change *change) {
+    const grout_sync_info *sync =
+        change->kind == GROUT_CHANGE_INSERT ? find_sync(change->text) : NULL;
+    return finding->code == GROUT_DIAG_DEADLOCK && sync != NULL &&
+           sync->mode == GROUT_SYNC_MODE_POSTS;
+}
+
+static uint64_t hash_code(grout_span code) {
+    return grout_hash__bytes(1, code.data, code.size);
+}
+
+static grout_span get_text(const grout_change *change) {
+    return (grout_span){change->text, strlen(change->text)};
+}
+
+/* Whether a line beside a gap reads as the text. */
+static bool has_twin(const grout_text_lines *lines, size_t gap, grout_span text) {
+    const size_t first = gap > TWIN_LINES ? gap - TWIN_LINES : 0;
+    for (size_t i = first; i < lines->count && i < gap + TWIN_LINES; i++) {
+        if (grout_span__is_equal(lines->items[i].code, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_insertion(const grout_change *change, const grout_text_lines *lines,
+                           state *after) {
+    if (change->kind != GROUT_CHANGE_INSERT) {
+        return;
+    }
+    const grout_span text = get_text(change);
+    const char *number = strpbrk(change->text, "0123456789[");
+    after->inserted = hash_code(text);
+    after->is_twin = has_twin(lines, change->line, text);
+    after->leaves = adds_wait(change, lines) && number != NULL && *number != '['
+                        ? (uint32_t)strtoul(number, NULL, 10)
+                        : 0;
 }
 
 /* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
@@ -83,8 +153,12 @@ static void add_step(const grout_trial_finding *finding, const grout_change *cha
                    (unsigned)finding->primary.line);
     grout_change__describe(change, lines, &after->steps);
     grout_text_add(&after->steps, "\n");
-    after->may_be_shallow |= adds_wait(change);
-    after->edit_size += change->kind == GROUT_CHANGE_REPLACE ? 1u : 2u;
+    after->may_be_shallow |= adds_wait(change, lines);
+    after->may_be_miscounted |= adds_arrival(finding, change);
+    after->edit_size += change->kind == GROUT_CHANGE_REPLACE ? 2u
+                        : change->kind == GROUT_CHANGE_MOVE  ? 3u
+                                                             : 4u;
+    note_insertion(change, lines, after);
     after->step_count++;
 }
 
@@ -149,7 +223,27 @@ static bool is_perfect(const state *it) {
 
 /* Whether nothing better is to be expected. What has nothing in flight cannot be shallow. */
 static bool is_best(const state *it) {
-    return is_perfect(it) && !(it->may_be_shallow && it->trial.depth > 0);
+    return is_perfect(it) && !(it->may_be_shallow && it->trial.depth > 0) &&
+           !it->may_be_miscounted && !it->is_twin;
+}
+
+/* Whether a change may be better than a perfect one. What is written a little differently keeps the
+ * shape of the kernel. A line may be in the wrong place, instead of missing in another. And if a
+ * wait was put in, it may be one that leaves more in flight, or stand elsewhere. */
+static bool may_be_better(const state *best, const grout_text_lines *lines,
+                          const grout_change *change) {
+    if (change->kind != GROUT_CHANGE_INSERT) {
+        return change->kind == GROUT_CHANGE_REPLACE ||
+               (change->kind == GROUT_CHANGE_MOVE &&
+                (best->may_be_shallow ||
+                 (best->is_twin && hash_code(lines->items[change->from].code) == best->inserted)));
+    }
+    const grout_sync_info *sync = find_sync(change->text);
+    const bool is_wait = sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS;
+    const bool has_number =
+        strpbrk(change->text, "0123456789") != NULL && strchr(change->text, '[') == NULL;
+    return best->may_be_shallow && is_wait &&
+           (has_number || hash_code(get_text(change)) == best->inserted);
 }
 
 /* Less is better, the first number before the second and so on. */
@@ -162,6 +256,7 @@ static void grade(const state *it, uint32_t out[GRADES]) {
     out[5] = it->trial.diag_count;
     out[6] = UINT32_MAX - it->trial.depth;
     out[7] = it->edit_size;
+    out[8] = UINT32_MAX - it->leaves;
 }
 
 /* Counting those that decide whether there is progress, or all. */
@@ -304,7 +399,7 @@ static bool follow_edits(grout_search *it, const state *start, state *end) {
 static bool try_all(grout_search *it, const state *start, const grout_text_lines *lines,
                     const grout_proposals *proposals, state *best) {
     uint32_t cost_max = UINT32_MAX;
-    size_t deeper = 0;
+    size_t deeper[2] = {0, 0}; /* replacements, and others */
     bool is_good = true;
     for (size_t i = 0; i < proposals->count && is_good && !is_best(best); i++) {
         const grout_proposal *proposal = &proposals->items[i];
@@ -313,8 +408,9 @@ static bool try_all(grout_search *it, const state *start, const grout_text_lines
             break;
         }
         if (is_perfect(best) &&
-            (proposal->change.kind != GROUT_CHANGE_REPLACE || ++deeper > DEEPER_MAX)) {
-            continue; /* what is written a little differently keeps the shape of the kernel */
+            (!may_be_better(best, lines, &proposal->change) ||
+             ++deeper[proposal->change.kind != GROUT_CHANGE_REPLACE] > DEEPER_MAX)) {
+            continue;
         }
         is_good = try_change(it, start, &start->trial.items[0], lines, &proposal->change, &next);
         if (is_clean(&next) && cost_max == UINT32_MAX) {
@@ -374,10 +470,19 @@ static bool go_on(grout_search *it, state *at, uint32_t *guesses) {
     return is_good;
 }
 
+/* Runs the text of a state, and finds out what wrote what differs: the search begins there. */
+static bool look_closely(grout_search *it, state *at) {
+    it->task.is_try = false;
+    grout_trial__deinit(&at->trial);
+    const bool is_good = grout_trial__run(&it->task, &at->text, &at->trial);
+    it->task.is_try = true;
+    return is_good;
+}
+
 static bool init_state(grout_search *it, state *at) {
     *at = (state){0};
     grout_text_add_bytes(&at->text, it->text.data, it->text.size);
-    return !at->text.failed && grout_trial__run(&it->task, &at->text, &at->trial);
+    return !at->text.failed && look_closely(it, at);
 }
 
 /* Round after round until it is clean, or nothing helps. */
@@ -390,6 +495,7 @@ static bool run_rounds(grout_search *it, state *at, uint32_t *guesses) {
         if (at->step_count == before) {
             break;
         }
+        is_good = is_good && (!at->trial.is_different || look_closely(it, at));
     }
     return is_good;
 }
@@ -422,6 +528,7 @@ static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) 
 bool grout_search__run(grout_search *it) {
     state at = {0};
     uint32_t guesses = 0;
+    it->task.kept = &it->kept;
     bool is_good = init_state(it, &at);
     it->task.steps_max = get_steps_max(it, &at.trial);
     is_good = is_good && run_rounds(it, &at, &guesses);
@@ -443,5 +550,6 @@ void grout_search__deinit(grout_search *search) {
     grout_text_free(&search->text);
     grout_text_free(&search->steps);
     grout_wider__deinit(&search->wider);
+    grout_kept_references__deinit(&search->kept);
     *search = (grout_search){0};
 }

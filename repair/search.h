@@ -3,6 +3,7 @@
 #ifndef GROUT_REPAIR_SEARCH_H
 #define GROUT_REPAIR_SEARCH_H
 
+#include "reference.h"
 #include "wider.h"
 
 #define GROUT_FIX_SECONDS 60.0 /* for a kernel, without --budget */
@@ -18,6 +19,7 @@ typedef struct grout_search {
     /* found with the first text that is clean */
     grout_wider wider;
     bool has_looked_wider;
+    grout_kept_references kept; /* of all tries */
 } grout_search;
 
 /*

@@ -16,6 +16,7 @@
 /* One run of one kernel at one size. */
 typedef struct context {
     const grout_trial_task *task;
+    uint64_t rest; /* a hash of the text beside the kernel that is repaired, and of the size */
     grout_session session; /* of this size: its options, its diagnostics */
     grout_load load;
     grout_silencer silencer;
@@ -223,11 +224,10 @@ static bool compare(context *it, grout_kernel_id kernel, const grout_argument_se
                                        .load = &it->load,
                                        .kernel = kernel,
                                        .settings = settings,
+                                       .is_brief = it->task->is_try,
                                        .found = add_mismatch,
                                        .payload = it};
     grout_text differs = {0};
-    it->trial->is_compared |= reference->line != 0 ||
-                              grout_options__has(&it->session.options, GROUT_OPTION_EXPECT_OUTPUT);
     grout_comparing__with_files(&comparing, arguments, &differs);
     it->trial->is_incomplete |= !grout_reference__compare(reference, &comparing, &differs) ||
                                 grout_diags__has_ended(it->session.diags);
@@ -304,7 +304,15 @@ static bool run_launch(context *it, grout_kernel_id kernel, const grout_argument
     trial->is_incomplete = trial->is_different = false;
     grout_reference reference = {0};
     bool is_good = true;
-    if (!grout_reference__init(&reference, &it->session, &it->load, kernel, arguments)) {
+    trial->is_compared |= grout_options__has(&it->session.options, GROUT_OPTION_EXPECT_OUTPUT) ||
+                          grout_module_find_check_line(it->load.bound, kernel) != 0;
+    const bool is_known =
+        grout_reference__init(&reference, &it->session, &it->load, kernel, arguments);
+    if (it->task->kept != NULL) {
+        it->task->kept->text = it->rest;
+        reference.kept = it->task->kept;
+    }
+    if (!is_known) {
         trial->is_incomplete = true;
     } else if (grout_options__has(&it->session.options, GROUT_OPTION_EXPLORE)) {
         is_good = explore(it, kernel, arguments, settings, &reference);
@@ -419,6 +427,37 @@ static bool run_text(context *it, const grout_bytes *text) {
 
 /* ---- a size --------------------------------------------------------------------------------- */
 
+/* The end of a kernel's head, where its body begins; NULL: it is not found. */
+static const char *find_body(const char *text, const char *kernel) {
+    static const char word[] = "kernel @";
+    const size_t size = strlen(kernel);
+    const char *at = strstr(text, word);
+    while (at != NULL && (strncmp(at + sizeof word - 1, kernel, size) != 0 ||
+                          at[sizeof word - 1 + size] != '(')) {
+        at = strstr(at + 1, word);
+    }
+    return at == NULL ? NULL : strstr(at, "\n{");
+}
+
+/* A hash of what a reference may go by: the text but for the body of the kernel, and the options.
+ */
+static uint64_t hash_rest(const context *it, const grout_bytes *text) {
+    const char *data = text->size == 0 ? "" : text->data;
+    const char *body = it->task->kernel == NULL ? NULL : find_body(data, it->task->kernel);
+    const char *end = body == NULL ? NULL : strstr(body, "\n}");
+    const size_t head = end == NULL ? text->size : (size_t)(body - data);
+    uint64_t hash = grout_hash__bytes(0, data, head);
+    if (end != NULL) {
+        hash = grout_hash__bytes(hash, end, text->size - (size_t)(end - data));
+    }
+    for (size_t i = 0; i < it->session.options.use_count; i++) {
+        const grout_option_use *use = &it->session.options.uses[i];
+        const char *value = use->value == NULL ? "" : use->value;
+        hash = grout_hash__bytes(grout_hash__word(hash, (uint64_t)use->id), value, strlen(value));
+    }
+    return hash;
+}
+
 static bool run_size(const grout_trial_task *task, size_t size, const grout_bytes *text,
                      grout_trial *trial) {
     context it = {.task = task, .session = *task->session, .trial = trial};
@@ -427,8 +466,11 @@ static bool run_size(const grout_trial_task *task, size_t size, const grout_byte
     it.session.is_quiet = true;
     bool is_good =
         it.session.diags != NULL &&
-        grout_sizes__apply(task->sizes, size, &task->session->options, &it.session.options) &&
-        run_text(&it, text);
+        grout_sizes__apply(task->sizes, size, &task->session->options, &it.session.options);
+    if (is_good) {
+        it.rest = task->kept == NULL ? 0 : hash_rest(&it, text);
+        is_good = run_text(&it, text);
+    }
     free(it.session.options.uses);
     grout_diags_free(it.session.diags);
     return is_good;

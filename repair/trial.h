@@ -35,7 +35,7 @@ typedef struct grout_trial {
     bool is_valid;       /* it was run */
     bool is_stuck;       /* a deadlock, or threads that part */
     bool is_incomplete;  /* a limit ended a run, or something is not modelled */
-    bool is_compared;    /* results were compared: with a reference, or with --expect-output */
+    bool is_compared;    /* results of a whole run are: with a reference, or --expect-output */
     bool is_different;   /* and one is not as expected */
     bool holds;          /* for every schedule */
 } grout_trial;
@@ -44,10 +44,13 @@ typedef struct grout_trial_task {
     grout_session *session; /* its options say how to run */
     const char *path;       /* of the file, for messages */
     const grout_sizes *sizes;
+    bool is_try;        /* nobody asks which operation wrote what differs */
     const char *kernel; /* the only one to run; NULL: those that the options select */
     uint64_t steps_max; /* of a launch, but for its reference; 0: as the options say */
     /* what is clean has to be clean there too (wider.h); NULL: nowhere else */
     const struct grout_trial_task *wider;
+    /* what references have left in earlier tries; NULL: each try runs them */
+    struct grout_kept_references *kept;
 } grout_trial_task;
 
 /* Loads and runs the text at every size, and if it is clean there at those of 'wider'. False

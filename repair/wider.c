@@ -168,6 +168,8 @@ bool grout_wider__find(const grout_trial_task *task, const grout_text *text, dou
                                    .path = task->path,
                                    .sizes = &out->sizes,
                                    .kernel = task->kernel,
+                                   .kept = task->kept,
+                                   .is_try = true,
                                    .steps_max = STEPS_MAX};
     return is_good;
 }

@@ -3,7 +3,7 @@
 #include "grout-internal/written.h"
 
 /* A form with the cost 0 ends a list. */
-enum { FORMS_MAX = 3 };
+enum { FORMS_MAX = 4 };
 
 #define UNWRAP(...) __VA_ARGS__
 #define NEVER \

@@ -319,7 +319,92 @@ check @sum against @reference
 def test_long_runs(folder):
     path = write(f"{folder}/k.grout", HANGS)
     run("check", path).expect(1, "deadlock")
-    run("fix", "-y", path).expect(0, "1 change", "@sum: clean", "%y equals '@reference', bit for bit")
+    run("fix", "-y", path).expect(0, "1 change", "%y equals '@reference', bit for bit")
+    assert read(path).decode() == HANGS.replace("barrier arrivals(2)", "barrier")
+
+
+# A ring with a reference, and what people get wrong in one. Each is mended where it is wrong.
+PIPE = """const STEPS = 8, SLOTS = 3, N = 64
+const SCALE : f32 = 0.5
+
+kernel @pipe(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
+{
+  scratch %s : smem f32[SLOTS, N]
+  scratch %out : smem f32[2, N]
+  scratch %full : barrier[SLOTS]
+  scratch %free : barrier[SLOTS]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      if (ge %i, SLOTS) {
+        barrier_wait %free[%slot]
+      }
+      copy_gmem_to_smem %x[%i], %s[%slot], %full[%slot]
+    }
+  } else {
+    for %i in 0..STEPS {
+      %slot = rem %i, SLOTS
+      barrier_wait %full[%slot]
+      %v = mul (load %s[%slot]), SCALE
+      commit_smem
+      barrier_arrive %free[%slot]
+      wait_smem_to_gmem 1 read_only
+      store %out[%i % 2], (add %v, 1.0)
+      commit_smem
+      copy_smem_to_gmem %out[%i % 2], %y[%i]
+    }
+    wait_smem_to_gmem 0
+  }
+}
+
+kernel @reference(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N])
+{
+  store %y, (add (mul (load %x), SCALE), 1.0)
+}
+
+check @pipe against @reference
+"""
+LOADS = "for %i in 0..STEPS {\n      %slot = rem %i, SLOTS\n      if"
+STORE, COMMIT = "      store %out[%i % 2], (add %v, 1.0)\n", "      commit_smem\n"
+PIPE_SLIPS = (("if (ge %i, SLOTS)", "if (ge %i, SLOTS - 1)"), ("if (ge %i, SLOTS)", "if (gt %i, SLOTS)"),
+              (LOADS, LOADS.replace("STEPS", "STEPS - 1")),
+              ("%s[%slot], %full[%slot]", "%s[%slot], %full[(%i + 1) % SLOTS]"),
+              ("%full : barrier[SLOTS]", "%full : barrier[SLOTS] arrivals(2)"),
+              ("      wait_smem_to_gmem 1 read_only\n", ""), (STORE + COMMIT, COMMIT + STORE),
+              ("(add %v, 1.0)", "(mul %v, 1.0)"), ("%x[%i], %s", "%x[0], %s"), ("%y[%i]", "%y[STEPS - 1 - %i]"))
+
+
+def test_rings(folder):
+    run("check", write(f"{folder}/k.grout", PIPE)).expect(0, "@pipe: clean", "bit for bit")
+    for before, after in PIPE_SLIPS:
+        assert PIPE.count(before) == 1, before
+        path = write(f"{folder}/k.grout", PIPE.replace(before, after))
+        run("check", path).expect(1)
+        run("fix", "-y", path).expect(0, "1 change", "bit for bit")
+        assert read(path).decode() == PIPE, read(path).decode()
+
+
+# One change of the reference would make the two equal, and none of the kernel does.
+STAYS = """const N = 64
+
+kernel @same(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  store %y, (load %x)
+}
+
+kernel @reference(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  store %y, (mul (load %x), -1.0)
+}
+
+check @same against @reference
+"""
+
+
+def test_reference_stays(folder):
+    path = write(f"{folder}/k.grout", STAYS)
+    run("fix", "-y", path).expect(1, "no change helps")
+    assert read(path).decode() == STAYS
 
 
 def test_larger_sizes(folder):
