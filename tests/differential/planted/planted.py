@@ -86,15 +86,17 @@ def read_kernels(folder):
 
 
 def read_reasons(folder):
-    """{(fault, kernel): reason} of lines '= REASON' and, below, 'KERNEL FAULT FAULT ..'."""
-    reasons, reason = {}, ""
+    """{(fault, kernel): reason} of lines '= REASON', 'FAULT FAULT ..' and, indented, 'FILE @KERNEL @KERNEL ..'."""
+    reasons, reason, faults = {}, "", []
     with open(os.path.join(folder, "unnoticed.txt"), encoding="utf-8") as file:
         for line in file:
             words = line.split()
             if line.startswith("= "):
                 reason = line[2:].strip()
+            elif line.startswith("  "):
+                reasons.update({(fault, words[0] + name): reason for fault in faults for name in words[1:]})
             elif words and words[0] != "#":
-                reasons.update({(fault, words[0]): reason for fault in words[1:]})
+                faults = words
     return reasons
 
 
