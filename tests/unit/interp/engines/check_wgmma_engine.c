@@ -242,7 +242,7 @@ static const spoiling spoilings[] = {
 };
 #define SPOILINGS ((int)(sizeof spoilings / sizeof spoilings[0]))
 
-TEST_EACH(undefinedness_travels_by_rows_and_columns, SPOILINGS *RUN_VARIANTS) {
+TEST_EACH(undefinedness_travels_by_rows_and_columns, (SPOILINGS * RUN_VARIANTS)) {
     const spoiling *s = &spoilings[_i % SPOILINGS];
     uint8_t mask[64 * 16] = {0};
     run *r = run_new(s->text, _i / SPOILINGS);
@@ -511,7 +511,7 @@ static const struct {
 };
 #define EDGES ((int)(sizeof edges / sizeof edges[0]))
 
-TEST_EACH(every_edge_carries_groups, EDGES *RUN_VARIANTS) {
+TEST_EACH(every_edge_carries_groups, (EDGES * RUN_VARIANTS)) {
     run *r = run_logged(edges[_i % EDGES].text, _i / EDGES);
     ck_assert_uint_eq(wg_count, 1);
     ck_assert_uint_eq(wg_known[0], edges[_i % EDGES].known);

@@ -361,7 +361,7 @@ TEST(wide_integers_round_once) {
 }
 
 /* All pairs of types agree with going through a double, element by element, on small values. */
-TEST_EACH(all_pairs, GROUT_DTYPE_COUNT *GROUT_DTYPE_COUNT) {
+TEST_EACH(all_pairs, (GROUT_DTYPE_COUNT * GROUT_DTYPE_COUNT)) {
     grout_dtype from = (grout_dtype)(_i / GROUT_DTYPE_COUNT),
                 to = (grout_dtype)(_i % GROUT_DTYPE_COUNT);
     if (from == GROUT_DTYPE_NONE || to == GROUT_DTYPE_NONE) {

@@ -14,7 +14,7 @@ static void compare(const run *a, const run *b) {
 }
 
 /* It stops often in the beginning, under each variant elsewhere. */
-TEST_EACH(runs_go_on_from_many_steps, TEXTS *RUN_VARIANTS) {
+TEST_EACH(runs_go_on_from_many_steps, (TEXTS * RUN_VARIANTS)) {
     const char *text = texts[_i % TEXTS];
     int variant = _i / TEXTS;
     run *whole = run_new(text, variant);

@@ -32,7 +32,7 @@ static const char *const ways_out[] = {
 #define WAYS_IN  ((int)(sizeof ways_in / sizeof ways_in[0]))
 #define WAYS_OUT ((int)(sizeof ways_out / sizeof ways_out[0]))
 
-TEST_EACH(round_trip, LAYOUTS *WAYS_IN *WAYS_OUT) {
+TEST_EACH(round_trip, (LAYOUTS * WAYS_IN * WAYS_OUT)) {
     const char *layout = layouts[_i % LAYOUTS];
     const char *in = ways_in[_i / LAYOUTS % WAYS_IN], *out = ways_out[_i / LAYOUTS / WAYS_IN];
     bool is_transposed = strstr(layout, "transpose") != NULL;

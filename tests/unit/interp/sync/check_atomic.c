@@ -169,7 +169,7 @@ static const kernel_row KERNELS[] = {
 };
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };
 
-TEST_EACH(elements, KERNEL_COUNT *RUN_VARIANTS) {
+TEST_EACH(elements, (KERNEL_COUNT * RUN_VARIANTS)) {
     const kernel_row *it = &KERNELS[_i / RUN_VARIANTS];
     run *r = run_new(it->text, _i % RUN_VARIANTS);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
@@ -183,7 +183,7 @@ TEST_EACH(elements, KERNEL_COUNT *RUN_VARIANTS) {
     run_delete(r);
 }
 
-TEST_EACH(runs_go_on_from_every_step, KERNEL_COUNT *RUN_VARIANTS) {
+TEST_EACH(runs_go_on_from_every_step, (KERNEL_COUNT * RUN_VARIANTS)) {
     run_check_resumes(KERNELS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(KERNELS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
@@ -238,7 +238,7 @@ static const order_row ORDERS[] = {
 };
 enum { ORDER_COUNT = sizeof ORDERS / sizeof *ORDERS };
 
-TEST_EACH(order, ORDER_COUNT *RUN_VARIANTS) {
+TEST_EACH(order, (ORDER_COUNT * RUN_VARIANTS)) {
     const order_row *it = &ORDERS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, GROUT_RUN_DONE);
@@ -247,7 +247,7 @@ TEST_EACH(order, ORDER_COUNT *RUN_VARIANTS) {
     run_delete(r);
 }
 
-TEST_EACH(orders_go_on_from_every_step, ORDER_COUNT *RUN_VARIANTS) {
+TEST_EACH(orders_go_on_from_every_step, (ORDER_COUNT * RUN_VARIANTS)) {
     run_check_resumes(ORDERS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ORDERS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }

@@ -59,7 +59,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-TEST_EACH(generations, ROW_COUNT *RUN_VARIANTS) {
+TEST_EACH(generations, (ROW_COUNT * RUN_VARIANTS)) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -75,7 +75,7 @@ TEST_EACH(generations, ROW_COUNT *RUN_VARIANTS) {
     run_delete(r);
 }
 
-TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
+TEST_EACH(runs_go_on_from_every_step, (ROW_COUNT * RUN_VARIANTS)) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
@@ -119,7 +119,7 @@ static const struct overrun_row {
 };
 enum { OVERRUN_COUNT = sizeof OVERRUNS / sizeof *OVERRUNS };
 
-TEST_EACH(generations_before, OVERRUN_COUNT *RUN_VARIANTS) {
+TEST_EACH(generations_before, (OVERRUN_COUNT * RUN_VARIANTS)) {
     const struct overrun_row *expected = &OVERRUNS[_i / RUN_VARIANTS];
     run *r = run_new(expected->text, _i % RUN_VARIANTS);
     overrun it = {.r = r};

@@ -120,7 +120,7 @@ static const row ROWS[] = {
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-TEST_EACH(units_come_with_what_was_released, ROW_COUNT *RUN_VARIANTS) {
+TEST_EACH(units_come_with_what_was_released, (ROW_COUNT * RUN_VARIANTS)) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
@@ -135,7 +135,7 @@ TEST_EACH(units_come_with_what_was_released, ROW_COUNT *RUN_VARIANTS) {
     run_delete(r);
 }
 
-TEST_EACH(runs_go_on_from_every_step, ROW_COUNT *RUN_VARIANTS) {
+TEST_EACH(runs_go_on_from_every_step, (ROW_COUNT * RUN_VARIANTS)) {
     run_check_resumes(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
     run_check_unobserved(ROWS[_i / RUN_VARIANTS].text, _i % RUN_VARIANTS);
 }
