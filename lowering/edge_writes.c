@@ -5,44 +5,52 @@
  */
 #include "edge_writes.h"
 
+#include <stdlib.h>
+
 #include "actors.h"
 #include "array.h"
+#include "byte_span.h"
 #include "edges.h"
 #include "goes_on.h"
 
 #include "grout-internal/facts.h"
 #include "thread_value.h"
 
-/* Something that an engine writes, or that somebody looks at. */
+/* Something that an engine writes, or that somebody looks at. Whatever only tells apart what is the
+ * same for the questions below is zero: of equal ones, the first is kept. */
 typedef struct look {
-    grout_op_id op;
+    grout_byte_span span; /* of the object; first, for grout_byte_span__count_together */
     grout_object_id object;
-    grout_actor actor;
+    bool is_write;
     uint8_t milestone;
-    bool is_write, is_of_peer;
+    bool is_of_peer;         /* who looks; or the write is for both CTAs of a pair */
+    bool is_led;             /* of a write: its bytes arrive at the barrier of the CTA that leads */
+    grout_object_id barrier; /* of a write: where its bytes arrive */
+    uint32_t thread;         /* who looks */
+    grout_block_id body;     /* of who looks: in one body, the first has waited for least */
+    grout_op_id op;
 } look;
 
-/* An actor's wait on a barrier. */
+/* A thread's wait on a barrier: the first one in the bodies of the same branches. */
 typedef struct await {
-    grout_op_id op;
+    uint32_t thread; /* a thread and its warps know the same */
     grout_object_id barrier;
-    grout_actor actor;
+    grout_block_id branch; /* the innermost body that some CTAs may not run; 0: all run it */
+    grout_op_id op;
 } await;
 
 typedef struct looks {
     GROUT_ARRAY(look) all;
-    GROUT_ARRAY(await) waits;
+    GROUT_ARRAY(await) waits;         /* sorted, once all are known */
+    GROUT_ARRAY(grout_op_id) commits; /* of the tensor core */
+    const grout_module *module;
     grout_kernel_id kernel;
-    bool failed; /* no memory */
+    const grout_op *only; /* NULL: all writes count */
+    bool failed;          /* no memory, or it does not go on */
 } looks;
 
-static const grout_op *get_op(const grout_module *module, const look *l) {
-    return grout_module_get_op(module, l->op);
-}
-
-/* Whether the tensor core does it, in the order of its lane. */
-static bool is_of_tensor_core(const look *l) {
-    return l->milestone == GROUT_MILESTONE_TCGEN05;
+static bool is_of_tensor_core(uint32_t milestone) {
+    return milestone == GROUT_MILESTONE_TCGEN05; /* in the order of its lane */
 }
 
 static bool is_for_pair(const grout_module *module, const grout_op *op) {
@@ -56,7 +64,25 @@ static bool is_led(const grout_module *module, const grout_op *op) {
            (barrier != 0 && grout_module_get_object(module, barrier)->is_leader_tracked);
 }
 
-static void add(grout_actor_walk *walk, grout_op_id id, const grout_effect *effect) {
+/* A write by an engine, of which an edge between CTAs carries less than one within a CTA. Those of
+ * cp.async and st.async are accesses of the generic proxy, which edges.c follows. */
+static bool is_by_engine(const grout_effect *effect) {
+    const bool is_engine = effect->milestone == GROUT_MILESTONE_PHASE ||
+                           is_of_tensor_core(effect->milestone) ||
+                           effect->milestone == GROUT_MILESTONE_TMEM_STORE;
+    return effect->access == GROUT_ACCESS_WRITE &&
+           grout_fact_get_travel(false, is_engine, true) == GROUT_TRAVEL_SEEN;
+}
+
+static void add(looks *list, const look *l) {
+    if (!GROUT_ARRAY_RESERVE(&list->all, grout_module_get_allocator(list->module), 1)) {
+        list->failed = true;
+        return;
+    }
+    list->all.items[list->all.count++] = *l;
+}
+
+static void add_effect(const grout_actor_walk *walk, grout_op_id id, const grout_effect *effect) {
     looks *list = walk->payload;
     const grout_op *op = grout_module_get_op(walk->module, id);
     grout_view view;
@@ -66,17 +92,50 @@ static void add(grout_actor_walk *walk, grout_op_id id, const grout_effect *effe
         !grout_space_is_of_cta(grout_module_get_object(walk->module, view.object)->space)) {
         return;
     }
-    if (!GROUT_ARRAY_RESERVE(&list->all, grout_module_get_allocator(walk->module), 1)) {
-        list->failed = true;
-        return;
+    const look both = {.span = grout_byte_span__get(walk->module, view.object),
+                       .object = view.object,
+                       .milestone = (uint8_t)effect->milestone,
+                       .op = id};
+    if (is_by_engine(effect) && (list->only == NULL || list->only == op)) {
+        look write = both;
+        write.is_write = true;
+        write.is_of_peer = is_for_pair(walk->module, op);
+        write.is_led = is_led(walk->module, op);
+        write.barrier = grout_edges__find_barrier(walk->module, op);
+        add(list, &write);
     }
-    list->all.items[list->all.count++] =
-        (look){.op = id,
-               .object = view.object,
-               .actor = walk->actor,
-               .milestone = (uint8_t)effect->milestone,
-               .is_write = effect->access == GROUT_ACCESS_WRITE,
-               .is_of_peer = view.cluster_index_count > 0 || is_for_pair(walk->module, op)};
+    if (effect->access != GROUT_ACCESS_WRITE || is_of_tensor_core(effect->milestone)) {
+        look reader = both;
+        reader.is_of_peer = view.cluster_index_count > 0 || is_for_pair(walk->module, op);
+        reader.thread = walk->actor.thread;
+        reader.body = op->parent;
+        add(list, &reader);
+    }
+}
+
+/* Whether a body is of a branch that some CTAs may not take: more than constants and the thread's
+ * own index decides it. */
+static bool is_optional(const looks *list, grout_block_id block, uint32_t thread) {
+    const grout_op_id id = grout_module_get_block(list->module, block)->parent;
+    const grout_op *op = id == 0 ? NULL : grout_module_get_op(list->module, id);
+    return op != NULL && grout_op_get_region_kind(op) == GROUT_REGION_BRANCH &&
+           !grout_thread__evaluate(list->module, list->kernel, thread,
+                                   grout_module_get_operand(list->module, op, 0))
+                .is_known;
+}
+
+/* The body around a body; 0: there is none. */
+static grout_block_id get_outer(const grout_module *module, grout_block_id block) {
+    const grout_op_id parent = grout_module_get_block(module, block)->parent;
+    return parent == 0 ? 0 : grout_module_get_op(module, parent)->parent;
+}
+
+static grout_block_id find_branch(const looks *list, grout_op_id id, uint32_t thread) {
+    grout_block_id block = grout_module_get_op(list->module, id)->parent;
+    while (block != 0 && !is_optional(list, block, thread)) {
+        block = get_outer(list->module, block);
+    }
+    return block;
 }
 
 static void add_wait(grout_actor_walk *walk, grout_op_id id) {
@@ -91,7 +150,9 @@ static void add_wait(grout_actor_walk *walk, grout_op_id id) {
         list->failed = true;
         return;
     }
-    list->waits.items[list->waits.count++] = (await){id, barrier, walk->actor};
+    const uint32_t thread = walk->actor.thread;
+    list->waits.items[list->waits.count++] =
+        (await){thread, barrier, find_branch(list, id, thread), id};
 }
 
 static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *facts) {
@@ -102,98 +163,111 @@ static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *fac
     (void)facts;
     for (uint32_t i = 0; i < count; i++) {
         if (effects[i].space != GROUT_EFFECT_SPACE_BARRIER) {
-            add(walk, id, &effects[i]);
+            add_effect(walk, id, &effects[i]);
         }
     }
     add_wait(walk, id);
-}
-
-/* ---- who hears of what ----------------------------------------------------------------------- */
-
-/* A write by an engine, of which an edge between CTAs carries less than one within a CTA. Those of
- * cp.async and st.async are accesses of the generic proxy, which edges.c follows. */
-static bool is_by_engine(const look *l) {
-    const bool is_engine = l->milestone == GROUT_MILESTONE_PHASE || is_of_tensor_core(l) ||
-                           l->milestone == GROUT_MILESTONE_TMEM_STORE;
-    return l->is_write && grout_fact_get_travel(false, is_engine, true) == GROUT_TRAVEL_SEEN;
 }
 
 /* Whether a commit arrives at the barrier of each CTA that an operation has written in, and not at
  * that of the CTA alone that issues it. */
 static bool reaches(const grout_module *module, const grout_op *commit, const look *write) {
     grout_view view;
-    return !is_for_pair(module, get_op(module, write)) || is_for_pair(module, commit) ||
+    return !write->is_of_peer || is_for_pair(module, commit) ||
            grout_op_get_axes(module, commit, GROUT_ATTR_MULTICAST) != 0 ||
            (grout_module_get_view(module, grout_module_get_operand(module, commit, 0), &view) &&
             view.cluster_index_count > 0);
 }
 
-/* Whether a barrier hears of the write, by the operation or by a commit. everywhere: that of each
- * CTA where it has written. */
-static bool is_heard_at(const grout_module *module, const look *write, grout_object_id barrier,
-                        bool everywhere) {
-    if (!is_of_tensor_core(write)) {
-        return write->milestone == GROUT_MILESTONE_PHASE &&
-               grout_edges__find_barrier(module, get_op(module, write)) == barrier;
-    }
-    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
-        const grout_op *op = grout_module_get_op(module, id);
-        if (grout_op_get_info((grout_opcode)op->opcode)->effect_row ==
-                GROUT_EFFECT_ROW_TCGEN05_COMMIT &&
-            grout_edges__find_barrier(module, op) == barrier &&
-            (!everywhere || reaches(module, op, write))) {
-            return true;
+/* The operations of the module that tell of what the tensor core has done. */
+static void find_commits(looks *list) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(list->module); id++) {
+        const grout_op *op = grout_module_get_op(list->module, id);
+        if (grout_op_get_info((grout_opcode)op->opcode)->effect_row !=
+            GROUT_EFFECT_ROW_TCGEN05_COMMIT) {
+            continue;
         }
+        if (!GROUT_ARRAY_RESERVE(&list->commits, grout_module_get_allocator(list->module), 1)) {
+            list->failed = true;
+            return;
+        }
+        list->commits.items[list->commits.count++] = id;
     }
-    return false;
 }
 
-static bool is_inside(const grout_module *module, grout_op_id id, grout_block_id block) {
-    for (grout_block_id at; id != 0; id = grout_module_get_block(module, at)->parent) {
-        at = grout_module_get_op(module, id)->parent;
-        if (at == block) {
-            return true;
-        }
-    }
-    return false;
+/* ---- what is known, and who has waited --------------------------------------------------- */
+
+static int compare_numbers(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
 }
 
-/* Whether a body is of a branch that some CTAs may not take: more than constants and the thread's
- * own index decides it. */
-static bool is_optional(const grout_module *module, const looks *list, grout_block_id block,
-                        uint32_t thread) {
-    const grout_op_id id = grout_module_get_block(module, block)->parent;
-    const grout_op *op = id == 0 ? NULL : grout_module_get_op(module, id);
-    return op != NULL && grout_op_get_region_kind(op) == GROUT_REGION_BRANCH &&
-           !grout_thread__evaluate(module, list->kernel, thread,
-                                   grout_module_get_operand(module, op, 0))
-                .is_known;
+static int compare_waiters(const await *a, const await *b) {
+    int order = compare_numbers(a->thread, b->thread);
+    order = order != 0 ? order : compare_numbers(a->barrier, b->barrier);
+    return order != 0 ? order : compare_numbers(a->branch, b->branch);
 }
 
-/* Whether who looks has come by a wait, in whichever CTA. Loops are taken to run. */
-static bool comes_by(const grout_module *module, const looks *list, const await *wait,
-                     const look *reader) {
-    for (grout_op_id id = wait->op; id != 0;) {
-        const grout_block_id block = grout_module_get_op(module, id)->parent;
-        if (is_optional(module, list, block, reader->actor.thread) &&
-            !is_inside(module, reader->op, block)) {
-            return false;
-        }
-        id = grout_module_get_block(module, block)->parent;
+static int compare_waits(const void *one, const void *other) {
+    const await *a = one;
+    const await *b = other;
+    const int order = compare_waiters(a, b);
+    return order != 0 ? order : compare_numbers(a->op, b->op);
+}
+
+/* Sorts the waits, and keeps the first of those that the same CTAs come by. */
+static void sort_waits(looks *list) {
+    await *all = list->waits.items;
+    size_t kept = 0;
+    if (list->waits.count > 0) {
+        qsort(all, list->waits.count, sizeof *all, compare_waits);
     }
-    return wait->op < reader->op;
+    for (size_t i = 0; i < list->waits.count; i++) {
+        if (kept == 0 || compare_waiters(&all[kept - 1], &all[i]) != 0) {
+            all[kept++] = all[i];
+        }
+    }
+    list->waits.count = kept;
+}
+
+/* Whether a thread has waited before an operation, in the body of a branch. */
+static bool has_waited(const looks *list, const await *wanted) {
+    size_t first = 0, last = list->waits.count;
+    while (first < last) {
+        const size_t middle = first + (last - first) / 2;
+        if (compare_waiters(&list->waits.items[middle], wanted) < 0) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    const await *found = &list->waits.items[first];
+    return first < list->waits.count && compare_waiters(found, wanted) == 0 &&
+           found->op < wanted->op;
+}
+
+/* Whether who looks has come by a wait on a barrier, in whichever CTA. Loops are taken to run. */
+static bool comes_by(const looks *list, grout_object_id barrier, const look *reader) {
+    await wanted = {reader->thread, barrier, 0, reader->op};
+    if (has_waited(list, &wanted)) {
+        return true;
+    }
+    wanted.branch = reader->body;
+    while (wanted.branch != 0 && !has_waited(list, &wanted)) {
+        wanted.branch = get_outer(list->module, wanted.branch);
+    }
+    return wanted.branch != 0;
 }
 
 /* Whether who looks waits for the write himself, where his CTA's barrier hears of it. */
-static bool waits_himself(const grout_module *module, const looks *list, const look *write,
-                          const look *reader) {
-    const bool is_there =
-        is_of_tensor_core(write) || reader->is_of_peer == is_led(module, get_op(module, write));
-    for (size_t i = 0; is_there && i < list->waits.count; i++) {
-        const await *wait = &list->waits.items[i];
-        if (wait->actor.thread == reader->actor.thread && /* a thread and its warps know the same */
-            comes_by(module, list, wait, reader) &&
-            is_heard_at(module, write, wait->barrier, true)) {
+static bool waits_himself(const looks *list, const look *write, const look *reader) {
+    if (!is_of_tensor_core(write->milestone)) {
+        return reader->is_of_peer == write->is_led && write->barrier != 0 &&
+               comes_by(list, write->barrier, reader);
+    }
+    for (size_t i = 0; i < list->commits.count; i++) {
+        const grout_op *commit = grout_module_get_op(list->module, list->commits.items[i]);
+        if (reaches(list->module, commit, write) &&
+            comes_by(list, grout_edges__find_barrier(list->module, commit), reader)) {
             return true;
         }
     }
@@ -201,33 +275,87 @@ static bool waits_himself(const grout_module *module, const looks *list, const l
 }
 
 /* Whether an edge may have to carry the write to who looks. */
-static bool is_carried(const grout_module *module, const looks *list, const look *write,
-                       const look *reader) {
-    const bool looks_at_it = !reader->is_write || is_of_tensor_core(reader);
+static bool is_carried(const looks *list, const look *write, const look *reader) {
+    const bool are_in_one_lane =
+        is_of_tensor_core(write->milestone) && is_of_tensor_core(reader->milestone);
     const bool is_shared = write->object == reader->object ||
-                           grout_objects_share_bytes(module, write->object, reader->object);
-    if (!looks_at_it || !is_shared || (is_of_tensor_core(write) && is_of_tensor_core(reader))) {
+                           grout_objects_share_bytes(list->module, write->object, reader->object);
+    if (reader->is_write || !is_shared || are_in_one_lane) {
         return false;
     }
-    return write->milestone == GROUT_MILESTONE_TMEM_STORE
-               ? reader->is_of_peer
-               : !waits_himself(module, list, write, reader);
+    return write->milestone == GROUT_MILESTONE_TMEM_STORE ? reader->is_of_peer
+                                                          : !waits_himself(list, write, reader);
 }
 
 /* The waits that let a thread know of the write. */
-static void note_waits(const grout_module *module, const look *write, uint8_t *tells) {
-    tells[0] |= write->milestone == GROUT_MILESTONE_TMEM_STORE ? 1 : 0;
-    for (grout_object_id id = 1; id < grout_module_get_object_count(module); id++) {
-        if (grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER &&
-            is_heard_at(module, write, id, false)) {
-            tells[id] = 1;
+static void note_waits(const looks *list, const look *write, uint8_t *tells) {
+    if (write->milestone == GROUT_MILESTONE_TMEM_STORE) {
+        tells[0] = 1;
+    } else if (!is_of_tensor_core(write->milestone)) {
+        tells[write->barrier] |= write->barrier != 0 ? 1 : 0;
+    }
+    for (size_t i = 0; is_of_tensor_core(write->milestone) && i < list->commits.count; i++) {
+        const grout_op *commit = grout_module_get_op(list->module, list->commits.items[i]);
+        const grout_object_id barrier = grout_edges__find_barrier(list->module, commit);
+        tells[barrier] |= barrier != 0 ? 1 : 0;
+    }
+}
+
+/* ---- all pairs ------------------------------------------------------------------------------- */
+
+/* By what the questions above ask for; those in bytes that may be shared come together. */
+static int compare_askers(const look *a, const look *b) {
+    int order = grout_byte_span__compare(&a->span, &b->span);
+    order = order != 0 ? order : compare_numbers(a->object, b->object);
+    order = order != 0 ? order : compare_numbers(a->is_write, b->is_write);
+    order = order != 0 ? order : compare_numbers(a->milestone, b->milestone);
+    order = order != 0 ? order : compare_numbers(a->is_of_peer, b->is_of_peer);
+    order = order != 0 ? order : compare_numbers(a->is_led, b->is_led);
+    order = order != 0 ? order : compare_numbers(a->barrier, b->barrier);
+    order = order != 0 ? order : compare_numbers(a->thread, b->thread);
+    return order != 0 ? order : compare_numbers(a->body, b->body);
+}
+
+static int compare_looks(const void *one, const void *other) {
+    const look *a = one;
+    const look *b = other;
+    const int order = compare_askers(a, b);
+    return order != 0 ? order : compare_numbers(a->op, b->op);
+}
+
+/* Sorts them, and keeps the first of those that are alike. */
+static void sort_looks(looks *list) {
+    look *all = list->all.items;
+    size_t kept = 0;
+    if (list->all.count > 0) {
+        qsort(all, list->all.count, sizeof *all, compare_looks);
+    }
+    for (size_t i = 0; i < list->all.count; i++) {
+        if (kept == 0 || compare_askers(&all[kept - 1], &all[i]) != 0) {
+            all[kept++] = all[i];
         }
+    }
+    list->all.count = kept;
+}
+
+/* Compares what may share bytes. */
+static void compare_together(looks *list, const look *first, size_t count, uint8_t *tells,
+                             grout_diags *diags) {
+    for (size_t i = 0; i < count && !list->failed; i++) {
+        bool is_needed = false;
+        for (size_t k = 0; first[i].is_write && !is_needed && k < count; k++) {
+            is_needed = is_carried(list, &first[i], &first[k]);
+        }
+        if (is_needed) {
+            note_waits(list, &first[i], tells);
+        }
+        list->failed |= !grout_diags__goes_on(diags, "accesses of several CTAs were compared");
     }
 }
 
 bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
                              const grout_op *only, uint8_t *tells, grout_diags *diags) {
-    looks list = {.kernel = kernel};
+    looks list = {.module = module, .kernel = kernel, .only = only};
     grout_actor_walk walk = {.module = module,
                              .kernel = kernel,
                              .words = 1,
@@ -235,21 +363,16 @@ bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
                              .payload = &list,
                              .diags = diags};
     list.failed |= !grout_actors__walk(&walk);
-    for (size_t i = 0; !list.failed && i < list.all.count; i++) {
-        const look *write = &list.all.items[i];
-        bool is_needed = false;
-        if (!is_by_engine(write) || (only != NULL && get_op(module, write) != only)) {
-            continue;
-        }
-        for (size_t k = 0; !is_needed && k < list.all.count; k++) {
-            is_needed = is_carried(module, &list, write, &list.all.items[k]);
-        }
-        list.failed |= !grout_diags__goes_on(diags, "accesses of several CTAs were compared");
-        if (is_needed) {
-            note_waits(module, write, tells);
-        }
+    find_commits(&list);
+    sort_waits(&list);
+    sort_looks(&list);
+    for (size_t i = 0, size; i < list.all.count && !list.failed; i += size) {
+        const look *first = &list.all.items[i];
+        size = grout_byte_span__count_together(first, list.all.count - i, sizeof *first);
+        compare_together(&list, first, size, tells, diags);
     }
     grout__free(list.all.items);
     grout__free(list.waits.items);
+    grout__free(list.commits.items);
     return !list.failed;
 }

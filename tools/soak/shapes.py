@@ -451,6 +451,34 @@ def deliveries(n):
                    "if (eq (axis_index x), 1) {", *["  block_barrier"] * 9, "}"])
 
 
+PAIR = "%y: inout gmem f32[8]) cluster(x = 2) threads(wg = {})"
+
+
+@shape(1 << 15, without=SEARCHES)
+def stores_of_a_cluster(n):
+    """stores to one element of SMEM by the one thread of each of two CTAs"""
+    return kernel(PAIR.format(1), ["scratch %p : smem f32[4]", *["store %p[0], 1.0"] * n, "cluster_barrier",
+                                   "store %y[(axis_index x)], (load %p[0])"])
+
+
+@shape(1 << 14, without=SEARCHES)
+def spread_stores_of_a_cluster(n):
+    """stores to elements of their own, by two threads of each of two CTAs, to halves of one array"""
+    sides = [[f"  store %p[{half}, {i % 8}, {i // 8 % 512}], 1.0" for i in range(n)] for half in (0, 1)]
+    return kernel(PAIR.format(2), ["scratch %p : smem f32[2, 8, 512]", "if (eq (axis_index wg), 0) {", *sides[0],
+                                   "} else {", *sides[1], "}", "cluster_barrier", "if (eq (axis_index wg), 0) {",
+                                   "  store %y[(axis_index x)], (load %p[1, 0, 0])", "}"])
+
+
+@shape(1 << 14, codes=CODE_1, without=SEARCHES)
+def copies_for_pairs(n):
+    """copies for both CTAs of a pair, to one array, all of which one wait awaits"""
+    return kernel(PAIR.format(1) + ' attr arch = "sm_100a"',
+                  ["scratch %p : smem f32[4]", f"scratch %full : barrier arrivals({n})",
+                   *[f"copy_gmem_to_smem %y, %p, %full {LED}"] * n, "if (eq (axis_index x), 0) {",
+                   "  barrier_wait %full", "}", "cluster_barrier", "store %y[(axis_index x)], (load %p[0])"])
+
+
 def _reads(n, store, between="block_barrier"):
     """Two rounds of n loads of one element of SMEM by each of two threads, after the store."""
     return kernel(OUT + " threads(wg = 2)",

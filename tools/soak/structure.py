@@ -66,7 +66,7 @@ SHORT = ("check scalars", "check kernels", "check scopes", "check semaphores", "
          "check missing-waits", "check missing-commits-of-others", "check scopes-beside-copies",
          "check scopes-with-copies", "check deliveries", "check reads", "check reads-beside-equal-writes",
          "check racing-reads", "check reads-of-gmem", "check early-releases", "check missing-waits-of-a-loop",
-         "check overruns")
+         "check overruns", "emit spread-stores-of-a-cluster")
 SHORT_OF_PTX = ("print ptx-instructions", "run ptx-entries", "run ptx-functions", "print ptx-registers",
                 "run ptx-globals", "run ptx-labels", "parse ptx-unknown-names", "races ptx-stores", "races ptx-copies",
                 "run ptx-copies-in-flight", "races ptx-copies-in-flight", "races ptx-copies-left",
