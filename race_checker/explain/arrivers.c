@@ -145,10 +145,16 @@ static void note_findings(const grout_wording *wording, grout_sync_ops *it) {
     const grout_findings *findings = &wording->checker->memory.findings;
     for (uint32_t i = 0; i < findings->count; i++) {
         const grout_record *record = &findings->records[i];
-        if (record->code == GROUT_DIAG_BARRIER_UNOBSERVED &&
-            record->facts.subject == GROUT_SUBJECT_USUAL) {
-            const uint32_t element = record->facts.element;
-            it->barriers[wording->checker->info.element_objects[element]].is_unobserved = true;
+        const bool is_overrun = record->code == GROUT_DIAG_BARRIER_OVERRUN && !record->is_replaced;
+        if (record->facts.subject != GROUT_SUBJECT_USUAL ||
+            (!is_overrun && record->code != GROUT_DIAG_BARRIER_UNOBSERVED)) {
+            continue;
+        }
+        const uint32_t element = record->facts.element;
+        grout_barrier_ops *barrier = &it->barriers[wording->checker->info.element_objects[element]];
+        barrier->is_unobserved |= record->code == GROUT_DIAG_BARRIER_UNOBSERVED;
+        if (is_overrun && barrier->overrun == NULL) {
+            barrier->overrun = record;
         }
     }
 }
@@ -191,6 +197,12 @@ static const grout_sync_ops *get(const grout_wording *wording) {
         wording->strings->has_failed = !it->is_made;
     }
     return it->is_made ? it : NULL;
+}
+
+const grout_record *grout_wording__find_overrun(const grout_wording *wording,
+                                                grout_object_id object) {
+    const grout_sync_ops *it = get(wording);
+    return it == NULL ? NULL : it->barriers[object].overrun;
 }
 
 /* How many of a list come before an item. */

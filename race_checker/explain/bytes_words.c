@@ -4,6 +4,7 @@
  */
 #include "wording.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Operand 1: the number that an expect announces, the box that a copy or store writes. */
@@ -11,15 +12,6 @@ enum { WHAT = 1, NOTES_MAX = 8 };
 
 static bool has_run(const grout_wording *wording, grout_op_id op) {
     return wording->checker->run.op_threads[op] != 0;
-}
-
-static bool names(const grout_wording *wording, const grout_op *op, grout_object_id object) {
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (grout_op__find_object(wording->module, op, i) == object) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The bytes that it announces each time; -1: it announces none. */
@@ -79,45 +71,139 @@ bool grout_wording__is_about_bytes(const grout_wording *wording) {
            wording->facts->subject != GROUT_SUBJECT_USUAL;
 }
 
-void grout_wording__note_bytes(grout_wording *wording) {
-    grout_object_id object = wording->checker->info.element_objects[wording->facts->element];
-    grout_text text = {.allocator = wording->checker->allocator};
-    uint32_t notes = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module) && notes < NOTES_MAX;
-         i++) {
-        const grout_op *op = grout_module_get_op(wording->module, i);
-        if (i == wording->facts->sides[0].origin.op || !has_run(wording, i) ||
-            !names(wording, op, object) || !grout_wording__add_bytes(wording, i, &text)) {
-            continue;
-        }
-        wording->strings->has_failed |= text.failed;
-        if (!text.failed) {
-            notes++;
-            grout_wording__note(wording, GROUT_SEVERITY_NOTE,
-                                grout_module_get_place(wording->module, op->loc), text.data);
-        }
-        grout_text_free(&text);
-    }
+/* ---- those of one mbarrier ---- */
+
+void grout_byte_ops__deinit(grout_byte_ops *byte_ops) {
+    grout__free(byte_ops->all.items);
 }
 
-/* An overrun on the same mbarrier: bytes of one phase come to another, whatever was announced. */
-static const grout_record *find_overrun(const grout_wording *wording) {
-    const grout_checker *checker = wording->checker;
-    const grout_findings *findings = &checker->memory.findings;
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const grout_record *it = &findings->records[i];
-        if (it->code == GROUT_DIAG_BARRIER_OVERRUN && !it->is_replaced &&
-            it->facts.subject == GROUT_SUBJECT_USUAL &&
-            checker->info.element_objects[it->facts.element] ==
-                checker->info.element_objects[wording->facts->element]) {
-            return it;
+static int compare(const void *one, const void *other) {
+    const grout_byte_op *a = one, *b = other;
+    if (a->object != b->object) {
+        return a->object < b->object ? -1 : 1;
+    }
+    return a->index != b->index ? (a->index > b->index) - (a->index < b->index)
+                                : (a->op > b->op) - (a->op < b->op);
+}
+
+/* The element that a view is of, where constants say it; -1: they do not. */
+static int64_t get_index(const grout_module *module, const grout_view *view) {
+    int64_t index = 0;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        if (view->start_term_count[dim] > 0 || view->extent[dim] != 1) {
+            return -1;
+        }
+        index = index * grout_object_get_extent(module, view->object, dim) + view->start_const[dim];
+    }
+    return index;
+}
+
+/* The barriers that an op names. False without memory. */
+static bool add(const grout_wording *wording, grout_byte_ops *it, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(wording->module, id);
+    grout_view view;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!grout_module_get_view(wording->module,
+                                   grout_module_get_operand(wording->module, op, i), &view) ||
+            grout_module_get_object(wording->module, view.object)->kind != GROUT_OBJECT_BARRIER) {
+            continue;
+        }
+        if (!GROUT_ARRAY_RESERVE(&it->all, wording->checker->allocator, 1)) {
+            return false;
+        }
+        it->all.items[it->all.count++] =
+            (grout_byte_op){view.object, get_index(wording->module, &view), id};
+    }
+    return true;
+}
+
+/* NULL without memory. */
+static const grout_byte_ops *get(const grout_wording *wording) {
+    grout_byte_ops *it = &wording->shared->byte_ops;
+    bool is_done = true;
+    for (grout_op_id i = 1;
+         !it->is_made && is_done && i < grout_module_get_op_count(wording->module); i++) {
+        const grout_op *op = grout_module_get_op(wording->module, i);
+        if (has_run(wording, i) &&
+            (get_announced(wording, op) >= 0 || get_brought(wording, op) >= 0)) {
+            is_done = add(wording, it, i);
         }
     }
-    return NULL;
+    if (!it->is_made && it->all.count > 1) {
+        qsort(it->all.items, it->all.count, sizeof it->all.items[0], compare);
+    }
+    it->is_made = is_done;
+    wording->strings->has_failed |= !is_done;
+    return is_done ? it : NULL;
+}
+
+/* The number of the first that is not before it. */
+static size_t find_first(const grout_byte_ops *it, const grout_byte_op *wanted) {
+    size_t first = 0, last = it->all.count;
+    while (first < last) {
+        const size_t middle = first + (last - first) / 2;
+        if (compare(&it->all.items[middle], wanted) < 0) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+
+/* The next op from a number on that is on the object and the element; 0: there is none. */
+static grout_op_id get_op(const grout_byte_ops *it, size_t at, grout_object_id object,
+                          int64_t index) {
+    return at < it->all.count && it->all.items[at].object == object &&
+                   it->all.items[at].index == index
+               ? it->all.items[at].op
+               : 0;
+}
+
+static void note(grout_wording *wording, grout_op_id id) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    (void)grout_wording__add_bytes(wording, id, &text);
+    wording->strings->has_failed |= text.failed;
+    if (!text.failed) {
+        const grout_op *op = grout_module_get_op(wording->module, id);
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE,
+                            grout_module_get_place(wording->module, op->loc), text.data);
+    }
+    grout_text_free(&text);
+}
+
+void grout_wording__note_bytes(grout_wording *wording) {
+    const grout_launch_info *info = &wording->checker->info;
+    const uint32_t element = wording->facts->element;
+    const grout_object_id object = info->element_objects[element];
+    const int64_t index = info->element_indices[element];
+    const grout_byte_ops *it = get(wording);
+    if (it == NULL) {
+        return;
+    }
+    size_t one = find_first(it, &(grout_byte_op){object, index, 0});
+    size_t any = find_first(it, &(grout_byte_op){object, -1, 0});
+    for (uint32_t notes = 0; notes < NOTES_MAX;) { /* both in the order of the program */
+        const grout_op_id of_one = get_op(it, one, object, index);
+        const grout_op_id of_any = get_op(it, any, object, -1);
+        const bool is_one = of_one != 0 && (of_any == 0 || of_one < of_any);
+        const grout_op_id id = is_one ? of_one : of_any;
+        if (id == 0) {
+            break;
+        }
+        one += is_one ? 1 : 0;
+        any += is_one ? 0 : 1;
+        if (id != wording->facts->sides[0].origin.op) {
+            note(wording, id);
+            notes++;
+        }
+    }
 }
 
 bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *out) {
-    const grout_record *overrun = find_overrun(wording);
+    /* bytes of one phase come to another, whatever was announced */
+    const grout_record *overrun = grout_wording__find_overrun(
+        wording, wording->checker->info.element_objects[wording->facts->element]);
     if (overrun) {
         grout_place place = grout_module_get_place(wording->module, overrun->primary);
         grout_sentence__add(out, GROUT_SENTENCE_BYTES_OVERRUN_HELP,

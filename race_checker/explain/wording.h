@@ -74,6 +74,7 @@ typedef struct grout_barrier_ops {
     uint8_t posters;    /* threads that have run a plain arrival in their own CTA, a bit for each */
     bool has_loops;     /* they are in several loops */
     bool is_unobserved; /* a finding says that a thread has not seen each of its phases */
+    const grout_record *overrun; /* the first finding of that kind; NULL: there is none */
 } grout_barrier_ops;
 
 typedef struct grout_sync_ops {
@@ -84,11 +85,27 @@ typedef struct grout_sync_ops {
 
 void grout_sync_ops__deinit(grout_sync_ops *sync_ops);
 
+/* An op that announces bytes for a barrier, or brings some, and has run. */
+typedef struct grout_byte_op {
+    grout_object_id object;
+    int64_t index; /* of the element; -1: more than constants say it */
+    grout_op_id op;
+} grout_byte_op;
+
+/* Sorted. */
+typedef struct grout_byte_ops {
+    GROUT_ARRAY(grout_byte_op) all;
+    bool is_made;
+} grout_byte_ops;
+
+void grout_byte_ops__deinit(grout_byte_ops *byte_ops);
+
 /* What the findings of a report ask about their kernel, each made when the first of them asks. */
 typedef struct grout_shared {
     grout_wait_counts waits;
     grout_counters counters;
     grout_sync_ops sync_ops;
+    grout_byte_ops byte_ops;
     grout_face face;
     grout_line_table lines;
     grout_sources sources;
@@ -254,6 +271,9 @@ void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
 
 /* ---- arrivers.c ---- */
 
+/* The first overrun that was found on the object; NULL: there is none, or no memory. */
+const grout_record *grout_wording__find_overrun(const grout_wording *wording,
+                                                grout_object_id object);
 /* Whether the op makes one plain arrival on the object. */
 bool grout_op__posts_one_on(const grout_module *module, grout_op_id id, grout_object_id object);
 /* The barrier that the op arrives on or brings bytes to, and the operand that names it; 0: none. */
