@@ -4,7 +4,7 @@
  * that SMEM through the generic proxy since its last fence and one of the two accesses is a write.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each actor (lowering/actors.h) has a walk of its own over the kernel, in its program order,
+ * Each actor (lowering/edges/actors.h) has a walk of its own over the kernel, in its program order,
  * whatever forks and joins lie between: what another one has done is not its own, even if it
  * happens before. An operation has its fence for all threads that run it.
  *
