@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """sweep, explore, minimise, advice and fix, and the forms of their reports: what the command does, from Python."""
+import inspect
 import json
 
 import numpy
@@ -198,6 +199,19 @@ def test_a_kernel_that_was_built():
     fix = kernel.fix()
     assert fix.is_clean and "+  commit_smem\n" in fix.diff and fix.text.startswith("kernel @wrong")
     assert kernel.minimise().verdict == "error"
+
+
+@pytest.mark.parametrize("name", ["explore", "minimise", "advice", "fix", "sweep"])
+def test_a_search_shows_the_options_of_check(name):
+    """For completion in editors and notebooks."""
+    def get_options(method):
+        return {key: value.default for key, value in inspect.signature(method).parameters.items()
+                if value.kind is value.KEYWORD_ONLY}
+    of_check = get_options(grout.Kernel.check)
+    shown = get_options(getattr(grout.Kernel, name))
+    assert shown.pop("budget") is None
+    assert shown == {key: value for key, value in of_check.items() if key not in ("repeat", "explore", "writes")}
+    assert "budget" in getattr(grout.Kernel, name).__doc__
 
 
 def test_options_are_those_of_check(wrong):

@@ -21,6 +21,7 @@ from ._launch import CUTS, Options, Progress
 from ._library import ffi, lib, take_text, text_of, visible
 from ._limits import encode_text, get_host_memory, read_count, read_flag, read_seconds, read_text
 from ._report import Fix, Report, make_report, to_html
+from ._search import search, sizes_search
 from ._severity import read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
@@ -436,22 +437,26 @@ class Kernel:
         check.set("no-proposals")
         return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
 
+    @search
     def explore(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, and if one run does not speak for every schedule, runs those that may end otherwise, for at most
         budget seconds (10). report.files has the schedules that fail."""
         return self._search("explore", arrays, keywords, budget)
 
+    @search
     def minimise(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, with the smallest sizes and the shortest schedule that still show the first finding, looked for for
         at most budget seconds (10). report.command shows it again, report.remarks says what was made smaller."""
         return self._search("minimise", arrays, keywords, budget)
 
+    @search
     def advice(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
         """As check, and report.advice says which commits, waits, barriers and orders beyond the CTA this launch does
-        not need: each was left out in a run of its own. There is advice for launches without errors and warnings
-        alone."""
+        not need: each was left out in a run of its own, for at most budget seconds (10). There is advice for launches
+        without errors and warnings alone."""
         return self._search("advice", arrays, keywords, budget)
 
+    @sizes_search
     def sweep(self, sizes: typing.Mapping[str, typing.Iterable[object]], *arrays: object, budget: float | None = None,
               **keywords: object) -> Report:
         """Checks with each of these values of consts, {"K": [64, 128]}, every combination of them, in one report:
@@ -472,6 +477,7 @@ class Kernel:
             raise ValueError(f"const {name}: no value is given")
         return made
 
+    @search
     def fix(self, *arrays: object, budget: float | None = None, **keywords: object) -> Fix:
         """Looks for changes of the text that repair what check finds, for at most budget seconds (60): edits that
         findings offer, else insertions, moves and other words, each judged by the checker. Nothing is written: fix.diff

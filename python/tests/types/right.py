@@ -35,6 +35,9 @@ def check(kernel: grout.Kernel) -> tuple[str, ...]:
     places = [finding.place.line for finding in report.findings if finding.place is not None]
     assert_type(places, list[int])
     assert_type(kernel.fix().diff, str)
+    assert_type(kernel.fix(x, timeout=10.0, budget=5.0, B=64).steps, tuple[str, ...])
+    assert_type(kernel.explore(x, seed=1, schedule="random"), grout.Report)
+    assert_type(kernel.sweep({"B": [32, 64]}, x, budget=1, severity={"smem-race": "warning"}).sizes[0].verdict, str)
     assert_type(kernel.emit(x).source, str)
     kernel.run(x, progress=grout.show_progress, print=None)
     try:

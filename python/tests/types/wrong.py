@@ -7,6 +7,10 @@ grout.load(1)  # error
 kernel = grout.load("k.grout")
 kernel.check(seed="1")  # error
 kernel.check().verdict + 1  # error
+kernel.fix(budget="5")  # error
+kernel.explore(seed="1")  # error
+kernel.sweep(["N"])  # error
+kernel.minimise(max_findings=1.5)  # error
 print(kernel.check().findings[0].place.line)  # error
 kernel.emit(lineinfo=3).kernel.name  # error
 b = Builder(b"name")  # error
