@@ -13,11 +13,11 @@ static const struct {
     grout_option_id id;
     const char *remedy;
 } refused_in_sweep[] = {
-    {GROUT_OPTION_OUTPUT, "write the outputs of one size: -D in the place of --sweep"},
-    {GROUT_OPTION_INOUT, "read with --input; write the outputs of one size with -D"},
-    {GROUT_OPTION_REPLAY, "a schedule is of one size: replay it with -D in the place of --sweep"},
-    {GROUT_OPTION_SAVE_SCHEDULE, "save the schedule of one size: -D in the place of --sweep"},
-    {GROUT_OPTION_MINIMISE, "minimise from one size: -D in the place of --sweep"},
+    {GROUT_OPTION_OUTPUT, "write the outputs of one run"},
+    {GROUT_OPTION_INOUT, "read with --input; write the outputs of one run"},
+    {GROUT_OPTION_REPLAY, "a schedule is of one run: replay it there"},
+    {GROUT_OPTION_SAVE_SCHEDULE, "save the schedule of one run"},
+    {GROUT_OPTION_MINIMISE, "minimise from one run"},
 };
 
 /* Options that answer with something else than a report. */
@@ -27,12 +27,16 @@ static bool check_sweep(grout_session *session) {
     bool is_good = true;
     for (size_t i = 0; i < sizeof refused_in_sweep / sizeof refused_in_sweep[0]; i++) {
         grout_option_id id = refused_in_sweep[i].id;
-        if (grout_options__has(&session->options, GROUT_OPTION_SWEEP) &&
+        const bool is_sweep = grout_options__has(&session->options, GROUT_OPTION_SWEEP);
+        if (grout_sizes__are_asked_for(&session->options) &&
             grout_options__has(&session->options, id)) {
             is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                      "--%s is for one size, and --sweep runs several",
-                                      grout_option__get_info(id)->long_text);
-            grout_diags_help(session->diags, "%s", refused_in_sweep[i].remedy);
+                                      "--%s is for one run, and --%s makes several",
+                                      grout_option__get_info(id)->long_text,
+                                      is_sweep ? "sweep" : "seeds");
+            grout_diags_help(session->diags, "%s: %s", refused_in_sweep[i].remedy,
+                             is_sweep ? "-D in the place of --sweep"
+                                      : "--seed N in the place of --seeds N");
         }
     }
     return is_good;
@@ -71,7 +75,7 @@ int grout_checking__run(grout_session *session) {
     if (grout_options__has(&session->options, GROUT_OPTION_MINIMISE)) {
         return grout_minimise__run(session, session->options.arguments[0]);
     }
-    if (grout_options__has(&session->options, GROUT_OPTION_SWEEP)) {
+    if (grout_sizes__are_asked_for(&session->options)) {
         return grout_sweep__run(session, session->options.arguments[0]);
     }
     return grout_work__run_on_cpu(session, session->options.arguments[0], true, false);

@@ -121,7 +121,7 @@ static bool add_diags(expect_run *run, grout_expect_list *found) {
     bool is_good = add_diags_of(run, run->session.diags, "", found);
     for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
         grout_text where = {0};
-        if (run->sizes.axes.count > 0) {
+        if (run->sizes.count > 1) {
             grout_text_add(&where, "at ");
             grout_sizes__describe(&run->sizes, i, &where);
             grout_text_add(&where, ": ");

@@ -237,7 +237,7 @@ static bool is_wanted(const fix *it) {
 
 /* The check of what stands in the file now, as 'grout check' makes it. */
 static int check_again(const fix *it) {
-    return grout_options__has(&it->session->options, GROUT_OPTION_SWEEP)
+    return grout_sizes__are_asked_for(&it->session->options)
                ? grout_sweep__run(it->session, it->path)
                : grout_work__run_on_cpu(it->session, it->path, true, false);
 }

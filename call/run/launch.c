@@ -46,6 +46,7 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
         .schedule = GROUT_SCHEDULE_FAIR,
         .timing = GROUT_TIMING_LAZY,
         .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
+        .is_one_of_seeds = grout_options__has(&session->options, GROUT_OPTION_SEEDS),
         .with_checker = with_checker,
         .track_non_finite = grout_options__has(&session->options, GROUT_OPTION_NON_FINITE),
     };

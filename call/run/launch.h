@@ -22,6 +22,7 @@ typedef struct grout_launch_settings {
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
     bool track_non_finite;
+    bool is_one_of_seeds;           /* of --seeds: the report has all of them */
     bool is_silent;                 /* debug_print goes nowhere */
     bool looks_again;               /* tries other schedules where one is not like all */
     grout_reach *reach;             /* counts what the run reaches; NULL: nothing does */

@@ -201,6 +201,19 @@ def test_a_kernel_that_was_built():
     assert kernel.minimise().verdict == "error"
 
 
+def test_seeds(by_chance):
+    """Each run that chance decides is one of the report."""
+    report = by_chance.check(seeds=20, seed=5, explore=False)
+    assert [size.seed for size in report.sizes] == list(range(5, 25))
+    assert {size.verdict for size in report.sizes} == {"clean", "error"}
+    assert report.verdict == "error" and "20 of 20 seeds" in report.coverage
+    assert by_chance.check(schedule="random", seed=5, timing="random").verdict == report.sizes[0].verdict
+    with pytest.raises(ValueError, match="seeds=1025"):
+        by_chance.check(seeds=1025)
+    with pytest.raises(grout.GroutError, match="goes by a seed"):
+        by_chance.check(seeds=2, timing="eager")
+
+
 @pytest.mark.parametrize("name", ["explore", "minimise", "advice", "fix", "sweep"])
 def test_a_search_shows_the_options_of_check(name):
     """For completion in editors and notebooks."""
@@ -210,7 +223,9 @@ def test_a_search_shows_the_options_of_check(name):
     of_check = get_options(grout.Kernel.check)
     shown = get_options(getattr(grout.Kernel, name))
     assert shown.pop("budget") is None
-    assert shown == {key: value for key, value in of_check.items() if key not in ("repeat", "explore", "writes")}
+    for option in ("repeat", "seeds", "explore", "writes"):
+        of_check.pop(option)
+    assert shown == of_check
     assert "budget" in getattr(grout.Kernel, name).__doc__
 
 

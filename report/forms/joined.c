@@ -461,7 +461,8 @@ static void print_item(const grout_reporter *report, grout_joined_item *item) {
         grout_sizes__describe(joined->sizes, item->sizes.items[i], &line);
     }
     if (item->sizes.count > SHOWN_MAX) {
-        grout_text_add(&line, "; ... (%zu of %zu sizes)", item->sizes.count, joined->sizes->count);
+        grout_text_add(&line, "; ... (%zu of %zu %s)", item->sizes.count, joined->sizes->count,
+                       grout_sizes__get_word(joined->sizes));
     }
     grout_reporter__add_line(session, line.data == NULL ? "" : line.data, &item->text);
     if (item->command.size > 0) {
@@ -505,13 +506,11 @@ static void add_no_launch(const grout_joined_size *result, grout_kernel_id kerne
                                         : "not run");
 }
 
-/* "  K=64: clean; grid(m=1); holds for this schedule: ..." */
-static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t size, bool all_hold,
-                     grout_text *out) {
+/* ": clean; grid(m=1); holds for this schedule: ..." */
+static void add_result(const grout_joined *joined, grout_kernel_id kernel, size_t size,
+                       bool all_hold, grout_text *out) {
     const grout_joined_launch *launch = find_launch(joined, kernel, size);
     const grout_joined_size *result = &joined->results[size];
-    grout_text_add(out, "  ");
-    grout_sizes__describe(joined->sizes, size, out);
     if (launch == NULL) {
         add_no_launch(result, kernel, out);
         return;
@@ -532,6 +531,30 @@ static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t 
                        launch->because.size > 0 ? launch->because.data : "");
     }
     grout_text_add(out, "\n");
+}
+
+/* A line a size: "  K=64: clean; ...". Seeds in a row of which the same is said share one. */
+static void add_sizes(const grout_joined *joined, grout_kernel_id kernel, bool all_hold,
+                      grout_text *out) {
+    const size_t count = joined->sizes->count;
+    grout_text first = {0}, next = {0};
+    for (size_t i = 0, last = 0; i < count; i = last + 1) {
+        const size_t end = grout_sizes__find_last(joined->sizes, i);
+        add_result(joined, kernel, i, all_hold, &first);
+        for (last = i; last < end; last++) {
+            add_result(joined, kernel, last + 1, all_hold, &next);
+            const bool is_same = next.size == first.size && first.data != NULL &&
+                                 memcmp(next.data, first.data, next.size) == 0;
+            grout_text_free(&next);
+            if (!is_same) {
+                break;
+            }
+        }
+        grout_text_add(out, "  ");
+        grout_sizes__describe_range(joined->sizes, i, last, out);
+        grout_text_add(out, "%s", first.data == NULL ? "\n" : first.data);
+        grout_text_free(&first);
+    }
 }
 
 /* The promise of all launches together. */
@@ -591,10 +614,9 @@ void grout_joined__add_summary(const grout_reporter *report, grout_kernel_id ker
     grout_describe_verdict(&head, out);
     grout_text_add(out, "\n");
     grout_text lines = {0};
-    for (size_t i = 0; i < joined->sizes->count; i++) {
-        add_size(joined, kernel, i, all_hold, &lines);
-    }
-    grout_text_add(&lines, "  covered: %zu of %zu sizes", count, joined->sizes->count);
+    add_sizes(joined, kernel, all_hold, &lines);
+    grout_text_add(&lines, "  covered: %zu of %zu %s", count, joined->sizes->count,
+                   grout_sizes__get_word(joined->sizes));
     grout_text defines = {0};
     grout_load__describe_defines(report->load, joined->sizes, &defines);
     grout_text_add(&lines, "%s%s%s\n", defines.size > 0 ? "; " : "",

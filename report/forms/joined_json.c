@@ -32,6 +32,12 @@ static json_t *make_binding(const grout_sizes *sizes, size_t index) {
     return binding;
 }
 
+/* The seed that a size comes with. False without memory. */
+static bool add_seed(const grout_sizes *sizes, size_t index, json_t *object) {
+    const grout_size_value *seed = grout_sizes__get_seed(sizes, index);
+    return seed == NULL || json_object_set_new(object, "seed", json_integer(seed->integer)) == 0;
+}
+
 static void add_items(const grout_reporter *report, grout_kernel_id kernel, grout_severity severity,
                       bool is_equal) {
     const grout_joined *joined = report->joined;
@@ -75,8 +81,11 @@ static json_t *make_size(const grout_joined *joined, size_t index) {
         json_pack("{s:o,s:s,s:b,s:s,s:o}", "binding", make_binding(joined->sizes, index), "verdict",
                   grout_joined__get_verdict(size), "holds_for_every_schedule", holds, "not_run",
                   size->skipped == NULL ? "" : size->skipped, "kernels", kernels);
-    if (made != NULL && size->not_begun.because != NULL &&
-        json_object_set_new(made, "not_begun", grout_not_begun__make_json(&size->not_begun)) != 0) {
+    const bool is_cut = size->not_begun.because != NULL;
+    if (made != NULL &&
+        (!add_seed(joined->sizes, index, made) ||
+         (is_cut && json_object_set_new(made, "not_begun",
+                                        grout_not_begun__make_json(&size->not_begun)) != 0))) {
         json_decref(made);
         return NULL;
     }

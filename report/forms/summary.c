@@ -30,7 +30,7 @@ void grout_summary__add_conditions(grout_text *out, const grout_load *load, grou
     }
     grout_text_add(out, "; %s schedule, %s timing", grout_schedule_get_text(settings->schedule),
                    grout_timing_get_text(settings->timing));
-    if (grout_launch_settings__has_seed(settings)) {
+    if (grout_launch_settings__has_seed(settings) && !settings->is_one_of_seeds) {
         grout_text_add(out, ", seed %llu", (unsigned long long)settings->seed);
     }
     if (outcome->settings.numerics == GROUT_NUMERICS_EXACT) {

@@ -26,6 +26,7 @@ from ._severity import read_levels
 
 BOUND_MAX = 16  # bound modules that a module keeps
 REPEAT_MAX = 64  # launches of check(repeat=)
+SEEDS_MAX = 1024  # runs of check(seeds=)
 FILE_MAX = 64 << 20  # GROUT_FILE_MAX
 DIRECTIONS = {"GROUT_DIRECTION_IN": "in", "GROUT_DIRECTION_OUT": "out", "GROUT_DIRECTION_INOUT": "inout",
               "GROUT_DIRECTION_SCALAR": "scalar"}
@@ -407,7 +408,7 @@ class Kernel:
               resident: int = 0, threads: int = 1, max_steps: int = 0, max_memory: int = 0,
               timeout: float | None = None, non_finite: bool = False, full_arrays: bool = False,
               strict_fences: bool = False, max_findings: int = 20, writes: bool = False, repeat: int = 1,
-              explore: bool = True, severity: typing.Mapping[str, str] | None = None,
+              seeds: int = 0, explore: bool = True, severity: typing.Mapping[str, str] | None = None,
               progress: typing.Callable[[Progress], object] | None = None,
               print: typing.Callable[[str], object] | None = print,
               externs: typing.Mapping[str, typing.Callable[..., typing.Any]] | None = None,
@@ -422,6 +423,8 @@ class Kernel:
         an error, or an error of a warning; with a lowered error the verdict is 'warning', never 'clean'.
         repeat=N launches the kernel N times in a row on the same arrays: counters and workspaces are as the launch
         before left them. The report is that of the first launch with the worst verdict.
+        seeds=N makes N runs, with the seed and those after it, in one report: report.sizes has what each came to.
+        Without schedule and timing both are random then.
         Where tests of barriers, atomics or launch control decide what happens, some other schedules are tried too,
         within a number of operations; not with explore=False, nor with repeat.
         """
@@ -432,6 +435,8 @@ class Kernel:
                               max_findings=max_findings, severity=severity, writes=writes)
         if repeat > 1:
             check.set("repeat", repeat)
+        if read_count("seeds", seeds, 0, SEEDS_MAX) > 0:
+            check.set("seeds", seeds)
         if not read_flag("explore", explore):
             check.set("no-explore")
         check.set("no-proposals")

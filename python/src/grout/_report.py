@@ -120,12 +120,13 @@ def _make_finding(facts: typing.Any, made: dict[str, Finding]) -> Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """One size of a sweep."""
+    """One size of a sweep, or one seed of several."""
 
     binding: typing.Mapping[str, object]  # const -> value
     verdict: str
     holds_for_every_schedule: bool
     not_run: str  # why; "" if it was run
+    seed: int | None = None  # of check(seeds=)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -179,8 +180,9 @@ class Report:
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """What each size of Kernel.sweep came to."""
-        return tuple(Size(one["binding"], one["verdict"], one["holds_for_every_schedule"], one["not_run"])
+        """What each size of Kernel.sweep, or each seed of Kernel.check(seeds=), came to."""
+        return tuple(Size(one["binding"], one["verdict"], one["holds_for_every_schedule"], one["not_run"],
+                          one.get("seed"))
                      for one in self._found.facts.get("sweep", ()))
 
     @property
