@@ -194,8 +194,9 @@ bool grout_sizes__are_asked_for(const grout_options *options) {
            grout_options__has(options, GROUT_OPTION_SEEDS);
 }
 
+/* Both are at most GROUT_SIZES_MAX. */
 static bool multiply(grout_session *session, grout_sizes *sizes, size_t times) {
-    if (times > GROUT_SIZES_MAX / sizes->count) {
+    if (sizes->count * times > GROUT_SIZES_MAX) {
         return say_too_many(session);
     }
     sizes->count *= times;

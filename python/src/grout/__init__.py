@@ -18,12 +18,12 @@ from ._diagnostics import (
                            Place,
                            RunError,
 )
-from ._kernel import Emitted, Kernel, Module, Param, load, load_module, parse
+from ._kernel import Emitted, Kernel, LaunchList, Module, Param, load, load_module, parse
 from ._launch import Progress, Stats, show_progress
 from ._library import VERSION as __version__
 from ._report import Access, Edit, Finding, Fix, Report, Size
 
 __all__ = ["Access", "ArgumentError", "CheckError", "Diagnostic", "Edit", "EmitError", "Emitted", "Finding",
-           "Fix", "GroutError", "Kernel", "KernelError", "Module", "Note", "Param", "Place", "Progress", "Report",
-           "RunError", "Size", "Stats", "__version__", "load", "load_module", "parse", "ptx",
+           "Fix", "GroutError", "Kernel", "KernelError", "LaunchList", "Module", "Note", "Param", "Place", "Progress",
+           "Report", "RunError", "Size", "Stats", "__version__", "load", "load_module", "parse", "ptx",
            "show_progress"]

@@ -106,11 +106,12 @@ class Check:
                                                  rule.file.encode("utf-8", "surrogateescape"), rule.line,
                                                  rule.reason.encode("utf-8", "surrogateescape")))
         self.conditions: list[str] = []  # of the report, beside what the library says
-        if lib.grout_module_get_launch_count(bound.pointer) > 1:
+        if not kernel.is_list and lib.grout_module_get_launch_count(bound.pointer) > 1:
             self.conditions.append("alone, not in the file's launch list")
         if levels:
             self.conditions.append(f"severity {describe_levels(levels)}")
-        self.set("kernel", f"@{kernel.name}")
+        if not kernel.is_list:
+            self.set("kernel", f"@{kernel.name}")
         self._set_options(levels)
         self._add_callbacks()
 

@@ -7,6 +7,7 @@ import dataclasses
 import difflib
 import operator
 import os
+import re
 import threading
 import typing
 
@@ -28,6 +29,7 @@ BOUND_MAX = 16  # bound modules that a module keeps
 REPEAT_MAX = 64  # launches of check(repeat=)
 SEEDS_MAX = 1024  # runs of check(seeds=)
 FILE_MAX = 64 << 20  # GROUT_FILE_MAX
+LAUNCH = re.compile(r"^launch @(\w+)\(", re.MULTILINE)
 DIRECTIONS = {"GROUT_DIRECTION_IN": "in", "GROUT_DIRECTION_OUT": "out", "GROUT_DIRECTION_INOUT": "inout",
               "GROUT_DIRECTION_SCALAR": "scalar"}
 
@@ -131,6 +133,12 @@ class Module:
             raise KeyError(f"'{self.name}' has no kernel '{name}'{_suggest(name, self.kernels)}")
         return kernel
 
+    @property
+    def launches(self) -> LaunchList | None:
+        """The launch list of the text; None: it has none."""
+        names = LAUNCH.findall(str(self))  # in canonical form each launch has a line
+        return LaunchList(self, [self.kernels[name] for name in names]) if names else None
+
     def __iter__(self) -> typing.Iterator[Kernel]:
         return iter(self.kernels.values())
 
@@ -193,18 +201,31 @@ class Kernel:
     given arrays need no value. A parameter or const that is called like an option is given in values={..}.
     """
 
+    is_list = False  # whether it is the launch list of a file
+
     def __init__(self, module: Module, index: int) -> None:
         self.module = module
         self._index = index
         symbolic = module._symbolic
         self._facts = lib.grout_module_get_kernel(symbolic, index)
         self.name: str = module._string(self._facts.name)
-        self.params: tuple[Param, ...] = tuple(self._make_param(i) for i in range(self._facts.param_count))
+        self._places = [(index, number) for number in range(self._facts.param_count)]
+        self.params: tuple[Param, ...] = tuple(self._make_param(i) for i in range(len(self._places)))
         self._launcher = Launcher(self)
+
+    def _get_param(self, pointer: typing.Any, index: int) -> typing.Any:
+        """A parameter in the module, or in one that was bound."""
+        kernel, number = self._places[index]
+        return lib.grout_module_get_param(pointer, lib.grout_module_get_kernel(pointer, kernel), number)
+
+    def _fill_default(self, bound: Bound, index: int, address: int) -> None:
+        kernel, number = self._places[index]
+        lib.grout_param_fill_default(bound.pointer, lib.grout_module_get_kernel(bound.pointer, kernel), number,
+                                     ffi.cast("void *", address))
 
     def _make_param(self, index: int) -> Param:
         symbolic = self.module._symbolic
-        param = lib.grout_module_get_param(symbolic, self._facts, index)
+        param = self._get_param(symbolic, index)
         name = self.module._string(lib.grout_module_get_value(symbolic, param.value).name)
         direction = DIRECTIONS[ffi.typeof("grout_direction").elements[param.direction]]
         if param.object == 0:
@@ -271,7 +292,7 @@ class Kernel:
         source: dict[str, str] = {}
         for index, param in enumerate(self.params):
             view = views.get(param.name)
-            facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
+            facts = self._get_param(self.module._symbolic, index)
             if view is None or len(view.shape) != len(param.dims):
                 continue
             info = lib.grout_dtype_get_info(_arrays.dtype_number(param.dtype))
@@ -354,7 +375,7 @@ class Kernel:
                                         "would be lost: pass a copy")
 
     def _get_type(self, bound: Bound, index: int) -> typing.Any:
-        param = lib.grout_module_get_param(bound.pointer, self._facts, index)
+        param = self._get_param(bound.pointer, index)
         return lib.grout_module_get_type(bound.pointer, param.value)[0]
 
     def get_bytes(self, bound: Bound, index: int) -> int:
@@ -386,8 +407,7 @@ class Kernel:
         buffer = numpy.empty(-(-size // 8), numpy.uint64)  # aligned for every element
         keep.append(buffer)
         if param.direction != "out":
-            facts = lib.grout_module_get_kernel(bound.pointer, self._index)
-            lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", buffer.ctypes.data))
+            self._fill_default(bound, index, buffer.ctypes.data)
         return buffer.ctypes.data, size
 
     def _make_arguments(self, bound: Bound, arguments: dict[str, typing.Any],
@@ -440,7 +460,7 @@ class Kernel:
         if not read_flag("explore", explore):
             check.set("no-explore")
         check.set("no-proposals")
-        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
+        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions, self.is_list)
 
     @search
     def explore(self, *arrays: object, budget: float | None = None, **keywords: object) -> Report:
@@ -490,7 +510,7 @@ class Kernel:
         check, max_findings = self._prepare_search(arrays, keywords, budget, {}, is_repair=True)
         found = check.run(repairs=True)
         return Fix(self.module.name if self.module.is_file else "", self.module.source, found,
-                   make_report(self.name, check.bound.warnings, found, max_findings, check.conditions))
+                   make_report(self.name, check.bound.warnings, found, max_findings, check.conditions, self.is_list))
 
     def _search(self, flag: str | None, arrays: typing.Sequence[object], keywords: typing.Mapping[str, typing.Any],
                 budget: float | None, words: typing.Mapping[str, typing.Sequence[str]] | None = None,
@@ -502,7 +522,7 @@ class Kernel:
         for option, values in (words or {}).items():
             for value in values:
                 check.set(option, value)
-        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions)
+        return make_report(self.name, check.bound.warnings, check.run(), max_findings, check.conditions, self.is_list)
 
     def _prepare_search(self, arrays: typing.Sequence[object], keywords: typing.Mapping[str, typing.Any],
                         budget: float | None, first: typing.Mapping[str, object],
@@ -644,7 +664,7 @@ class Kernel:
     def _ask_for_inputs(self, arguments: typing.Mapping[str, object]) -> None:
         """What a kernel computes from made-up inputs is nobody's result. check() makes them up."""
         for index, param in enumerate(self.params):
-            facts = lib.grout_module_get_param(self.module._symbolic, self._facts, index)
+            facts = self._get_param(self.module._symbolic, index)
             if param.direction != "out" and param.name not in arguments and facts.init == 0:
                 what = "value" if param.direction == "scalar" else "array"
                 raise ArgumentError(f"@{self.name}, {param}: no {what} is given, and it has no init(..): check() "
@@ -660,8 +680,7 @@ class Kernel:
             if param.name not in arguments:
                 made = numpy.empty(*self.get_result_type(bound, index))
                 if param.direction == "inout":
-                    facts = lib.grout_module_get_kernel(bound.pointer, self._index)
-                    lib.grout_param_fill_default(bound.pointer, facts, index, ffi.cast("void *", made.ctypes.data))
+                    self._fill_default(bound, index, made.ctypes.data)
                 arguments[param.name] = made
                 views[param.name] = _arrays.view_of(made)
             results[param.name] = arguments[param.name]
@@ -681,7 +700,8 @@ class Kernel:
 
     def _judge(self, found: Found) -> None:
         """Raises what ended a run before its end."""
-        status = next((launch["status"] for launch in found.facts["coverage"]["kernels"]), "failed")
+        launches = [launch["status"] for launch in found.facts["coverage"]["kernels"]] or ["failed"]
+        status = next((status for status in launches if status != "done"), "done")
         if status == "deadlock":
             raise RunError(f"@{self.name}: no thread can run on, and nothing is in flight: a deadlock. kernel.check() "
                            "says who waits for what")
@@ -766,6 +786,44 @@ class Kernel:
         """The kernel with these values of consts, by name with their origins."""
         pointer, warnings = self.module._bind(defines, arch)
         return Bound(pointer, self._index, self.name, warnings)
+
+
+class LaunchList(Kernel):
+    """The launch list of a file: its launches run in their order, each on what those before it have left.
+
+    It takes the arrays and scalars of all of them, by the names of the list, and does what a kernel does, but for CUDA:
+    emit and launch one kernel after the other.
+    """
+
+    is_list = True
+
+    def __init__(self, module: Module, kernels: typing.Sequence[Kernel]) -> None:
+        self.module = module
+        self.kernels = tuple(kernels)  # that of each launch
+        self._index, self._facts = kernels[0]._index, kernels[0]._facts
+        self.name = ", @".join(dict.fromkeys(kernel.name for kernel in kernels))
+        places: dict[str, tuple[int, int]] = {}
+        directions: dict[str, str] = {}
+        for kernel in kernels:
+            for place, param in zip(kernel._places, kernel.params):
+                first = directions.setdefault(param.name, param.direction)
+                places.setdefault(param.name, place)
+                if first == "in" and param.direction != "in":
+                    directions[param.name] = "inout"
+        self._places = list(places.values())
+        self.params = tuple(dataclasses.replace(self._make_param(index), direction=direction)
+                            for index, direction in enumerate(directions.values()))
+
+    def __repr__(self) -> str:
+        return f"<grout.LaunchList {', '.join('@' + kernel.name for kernel in self.kernels)}>"
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        return operator.attrgetter("launches"), (self.module,)
+
+    def _refuse(self, *_: object, **__: object) -> typing.NoReturn:
+        raise TypeError("a launch list has no CUDA of its own: take its kernels one after the other, module['NAME']")
+
+    emit = launch = jax_call = _refuse
 
 
 def pack_results(results: dict[str, object]) -> typing.Any:

@@ -248,10 +248,6 @@ def _find_head(head: str, colored: str) -> str:
     return next((line for line in colored.split("\n") if _ESCAPE.sub("", line) == head), head)
 
 
-def _get_line(words: list[str], lead: str) -> str:
-    return next((line[len(lead):] for line in words if line.startswith(lead)), "")
-
-
 def _find_launch(launches: typing.Sequence[_Facts], verdict: str) -> _Facts:
     """The launch that a report speaks of: the first that has the verdict, by its own words, else the last."""
     def has(launch: _Facts) -> bool:
@@ -270,21 +266,24 @@ def _in_python(words: str) -> str:
 
 
 def make_report(kernel: str, warnings: tuple[Diagnostic, ...], found: Found, max_findings: int = 20,
-                conditions: typing.Sequence[str] = ()) -> Report:
-    """The report of a check. warnings: of the verifier. conditions: what else was covered."""
+                conditions: typing.Sequence[str] = (), is_list: bool = False) -> Report:
+    """The report of a check. warnings: of the verifier. conditions: what else was covered. is_list: each launch has its
+    lines."""
     facts = found.facts
     made: dict[str, Finding] = {}
     findings = [_make_finding(one, made) for one in facts["findings"] if _is_finding(one)]
     launches = facts["coverage"]["kernels"]
     launch = _find_launch(launches, facts["verdict"])
+    shown = launches if is_list and launches else [launch]
     words = [line + "".join(f"; {condition}" for condition in conditions if line.startswith(COVERED))
-             for line in _in_python(launch.get("words", "")).split("\n")]
+             for one in shown for line in _in_python(one.get("words", "")).split("\n")]
     colored = found.print(lib.GROUT_REPORT_COLOR)
     return Report(
         kernel=kernel, verdict=facts["verdict"],
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "error")),
         silenced=tuple(_make_finding(one, made) for one in facts["silenced"] if _is_finding(one)), warnings=warnings,
-        coverage=_get_line(words, COVERED), promise=_in_python(launch.get("promise", "")),
+        coverage="\n".join(line[len(COVERED):] for line in words if line.startswith(COVERED)),
+        promise=_in_python(launch.get("promise", "")),
         holds_for_every_schedule=all(one.get("holds_for_every_schedule", False) for one in launches),
         stats=Stats(**launch["stats"]) if "stats" in launch else Stats(0, 0, 0, 0, 0, 0.0),
         accesses=launch.get("accesses", 0), async_ops=launch.get("async_ops", 0),
