@@ -227,7 +227,7 @@ static bool check_generator(grout_session *session, const grout_binding *binding
 static bool check_list(grout_session *session, const parameter *p) {
     const grout_param *param = grout_module_get_param(p->bound, p->kernel, p->index);
     const grout_init_id id = grout_param_get_written_init(p->bound, p->kernel, p->index);
-    if (param->init == id) {
+    if (param->init == id || id == 0) { /* a reference has what its kernel says */
         return true;
     }
     const grout_init *init = grout_module_get_init(p->bound, id);

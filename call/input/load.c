@@ -416,7 +416,8 @@ const grout_load *grout_load__take(grout_session *session, const grout_load *loa
     own->bound_owners = NULL;
     own->is_lent = false;
     if (diags != NULL && own->kernels != NULL && grout_load__has_several(load) &&
-        grout_module_find_check_line(load->bound, *kernel) == 0) { /* else it needs the reference */
+        grout_module_find_check_line(load->bound, *kernel) == 0 && /* else it needs the reference */
+        !grout_module_is_reference(load->bound, *kernel)) {        /* has what its kernel has */
         own->symbolic = grout_module_take_kernel(load->symbolic, *kernel, diags);
     }
     if (own->symbolic != NULL) { /* the whole has been verified */

@@ -175,6 +175,8 @@ uint32_t grout_module_find_check_line(const grout_module *module, grout_kernel_i
 /* The kernels that a line names; 0: there is none of that name. */
 grout_kernel_id grout_module_get_checked_kernel(const grout_module *module, uint32_t id);
 grout_kernel_id grout_module_get_reference_kernel(const grout_module *module, uint32_t id);
+/* Whether some check line compares with the results of the kernel. */
+bool grout_module_is_reference(const grout_module *module, grout_kernel_id kernel);
 const grout_require *grout_module_get_require(const grout_module *module, uint32_t id);
 /* Appends the text of an op, its k-th {} replaced by the k-th of the values, which are the bits of
  * elements of its operands' types, or by the word if its bit is set in 'unknown'. */

@@ -85,6 +85,8 @@ void grout_recast__object(grout_binding *binding, grout_object_id object);
 void grout_infer_tiles__module(grout_binding *binding);
 /* init_lists.c: parameters whose list is of another length have no init. */
 void grout_init_lists__leave_out(grout_binding *binding);
+/* Gives references the contents that their kernels have. */
+void grout_init_lists__take_over(grout_binding *binding);
 
 /* fold.c: evaluates every constant expression that the module uses, then the requires. */
 void grout_fold__module(grout_binding *binding);

@@ -26,6 +26,14 @@ grout_kernel_id grout_module_get_reference_kernel(const grout_module *module, ui
                                    grout_module_get_check_line(module, id)->reference_name);
 }
 
+bool grout_module_is_reference(const grout_module *module, grout_kernel_id kernel) {
+    bool is_any = false;
+    for (uint32_t id = 1; id < module->check_lines.count && !is_any; id++) {
+        is_any = grout_module_get_reference_kernel(module, id) == kernel;
+    }
+    return is_any;
+}
+
 void grout_module__add_check_line(grout_module *module, const grout_check_line *line) {
     uint32_t id = grout_table__push(&module->check_lines, line);
     module->failed |= id == 0;

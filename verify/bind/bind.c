@@ -547,6 +547,7 @@ static void bind_kernels(grout_binding *binding) {
         !grout_binding__goes_on(binding)) {
         return;
     }
+    grout_init_lists__take_over(binding);
     grout_init_lists__leave_out(binding);
     grout_infer_tiles__module(binding);
     grout_smem_plan__module(binding);
