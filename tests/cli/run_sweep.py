@@ -185,7 +185,8 @@ def test_usage(folder):
     expect(run("check", kernel, "--sweep", f"STEPS={many}", "--sweep", f"SLOTS={many}"), 2, "", "more than 1024 sizes")
     for option in (["--output", f"y={folder}/y.npy"], ["--inout", "y=a.npy:b.npy"], ["--minimise"],
                    ["--replay", f"{folder}/k.schedule"], ["--save-schedule", f"{folder}/k.schedule"]):
-        expect(run("check", kernel, "--sweep", "STEPS=2", *option), 2, "", f"{option[0]} is for one size")
+        expect(run("check", kernel, "--sweep", "STEPS=2", *option), 2, "", f"{option[0]} is for one run")
+        expect(run("check", kernel, "--seeds", "2", *option), 2, "", f"{option[0]} is for one run, and --seeds")
     assert os.listdir(folder) == ["k.grout"], os.listdir(folder)
     expect(run("run", kernel, "--sweep", "STEPS=2"), 2, "", "it is an option of 'grout check'")
 
