@@ -187,7 +187,7 @@ def test_usage(folder):
     run("check", kernel, "--sede", "1").expect(2, "", "did you mean '--seed'?")
     run("check", kernel, "--device", "cuda").expect(2, "", "'grout run'")
     run("check", kernel, kernel).expect(2, "", "one FILE")
-    for words in (("--seeds", "2"), ("--all-timings",), ("--plant", "WGMMA.STRIDE")):  # of programs of tests
+    for words in (("--all-timings",), ("--plant", "WGMMA.STRIDE")):  # of programs of tests
         run("check", "--expect", kernel, *words).expect(2, "", f"has no option '{words[0]}'")
     run("check", kernel, "-D", "XX=1").expect(2, "did you mean 'X'?")
     run("check", kernel, "-D", "WIDTH=1").expect(2, "its consts: X, Y\n")
