@@ -100,7 +100,7 @@ class Reasons:
         if codes.order and not judged.kernel and OVERLAPS.search(text):
             return "checker: The machine runs launches one after the other, also those that overlap."
         return next((reason for code, pattern, reason in self.of_classes
-                     if codes.order == {code} and re.search(pattern, text)), "")
+                     if codes.order == (set() if code == "none" else {code}) and re.search(pattern, text)), "")
 
 
 def run_machine(arguments, case, interleavings, seed=0):
@@ -189,14 +189,14 @@ def judge_race(arguments, judged, codes, text, reason):
     return Result(DIFFERS, "a race for the machine alone", text)
 
 
-def judge_none(judged, codes, found, text, reason):
-    """The machine has found none, or equal writes."""
+def judge_none(judged, codes, found, text, reason, is_named=False):
+    """The machine has found none, or equal writes. is_named: the reason is of this kernel alone."""
     is_same = SAME in codes.all
     if not codes.order and not codes.maybe and found not in STOPPED and is_same != (found == SAME):
         return Result(AGREES, f"for the {reason}", "") if reason else \
             Result(DIFFERS, f"[{SAME}] for the {'checker' if is_same else 'machine'} alone", text)
     if not codes.order:
-        return Result(DIFFERS, "no race, which alone.txt names", text) if reason \
+        return Result(DIFFERS, "no race, which alone.txt names", text) if is_named \
             else Result(AGREES, "neither finds a race", "")
     which = min(codes.order)
     if found == SAME and codes.order <= AWAITED:
@@ -224,7 +224,7 @@ def compare(arguments, judged):
         return judge_race(arguments, judged, codes, text, reason)
     if found and found not in (*STOPPED, SAME):
         return Result(DIFFERS, f"[{found}]", text)
-    result = judge_none(judged, codes, found, text, reason)
+    result = judge_none(judged, codes, found, text, reason, judged.name in arguments.reasons.of_names)
     emitted = judge_as_emitted(arguments, judged) if result.what == DIFFERS and codes.order else None
     if emitted and judge_none(emitted, Codes(emitted), found, text, "").what == AGREES:
         return Result(AGREES, "for the checker: Relaxed operations of mbarriers are for the CTA in the PTX; so the "
