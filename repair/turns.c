@@ -1,5 +1,5 @@
-/* turns.c - the first and the last turn of a loop: products that start over, conditions of one
- * turn. SPDX-License-Identifier: Apache-2.0 */
+/* turns.c - the first and the last turn of a loop: products that start over, conditions of a turn.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
 #include <string.h>

@@ -290,6 +290,18 @@ def list_programs(stage="litmus"):
     return sorted(programs, key=lambda program: (os.path.basename(program.name), program.name))
 
 
+def read_kernel(path):
+    """The text of a kernel: of a file, or of the program of a family, by the path of a file of its own."""
+    folder, wanted = os.path.split(path)
+    for name in sorted(os.listdir(folder)) if not os.path.exists(path) else ():
+        if name.endswith(".family"):
+            file = os.path.join(folder, name)
+            for program in Family(read(file), os.path.relpath(file, TESTS)).make_programs():
+                if os.path.basename(program.name) == wanted:
+                    return program.text
+    return read(path)
+
+
 def write(programs, folder):
     """Each program as a file of its own. The paths."""
     for program in programs:

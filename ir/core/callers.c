@@ -23,8 +23,8 @@ void grout_module_note_callers(const grout_module *module, grout_loc_id id, grou
         caller = get_caller(module, caller);
         const grout_place place = grout_module_get_place(module, caller);
         if (i == GROUT_CALLERS_MAX && i < count) {
-            grout_diags_note(diags, place, "called from here, and %u frames around it",
-                             (unsigned)(count - i));
+            grout_diags_note(diags, place, "called from here, and %u frame%s around it",
+                             (unsigned)(count - i), count - i == 1 ? "" : "s");
         } else {
             grout_diags_note(diags, place, "called from here");
         }

@@ -85,6 +85,10 @@ def test_repeat():
            NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (65, ValueError)])
 
 
+def test_seeds():
+    refuse(make("check"), "seeds", NO_COUNTS + [(-1, ValueError), (HUGE, ValueError), (1025, ValueError)])
+
+
 def test_workspace_sets():
     refuse(make("launch"), "workspace_sets",
            NO_COUNTS + [(0, ValueError), (-1, ValueError), (HUGE, ValueError), (17, ValueError)])
@@ -108,7 +112,7 @@ def test_texts(what, name):
 def test_every_number_is_tried():
     """A parameter that is added is added here, too."""
     tried = {(what, name) for what, name, *_ in COUNTS + SECONDS + FLAGS + TEXTS}
-    tried |= {("check", "repeat"), ("launch", "workspace_sets")}
+    tried |= {("check", "repeat"), ("check", "seeds"), ("launch", "workspace_sets")}
     of_another_kind = {"values", "arch", "schedule", "timing", "numerics", "severity", "progress", "print", "externs",
                        "device", "extern_source", "nvrtc", "stream", "text"}
     for what in ("run", "check", "emit", "launch", "entry", "parse_ptx"):

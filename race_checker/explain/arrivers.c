@@ -141,6 +141,19 @@ static void sort(grout_sync_op_list *list) {
     }
 }
 
+static void note_waits(const grout_wording *wording, grout_sync_ops *it) {
+    for (size_t i = 0; i < it->waits.count; i++) {
+        const grout_sync_op *wait = &it->waits.items[i];
+        const grout_origin origin = {.op = wait->op};
+        grout_barrier_ops *barrier =
+            &it->barriers[grout_origin__find_object(wording->module, &origin)];
+        if (barrier->waits++ == 0) {
+            barrier->first_wait = wait->op;
+            barrier->first_waiter = wait->thread;
+        }
+    }
+}
+
 static void note_findings(const grout_wording *wording, grout_sync_ops *it) {
     const grout_findings *findings = &wording->checker->memory.findings;
     for (uint32_t i = 0; i < findings->count; i++) {
@@ -184,6 +197,7 @@ static bool make(const grout_wording *wording, grout_sync_ops *it) {
         sort(&it->waits);
         sort(&it->posts);
         find_last(wording, &it->waits);
+        note_waits(wording, it);
         note_findings(wording, it);
     }
     return is_done;
@@ -294,18 +308,13 @@ grout_barrier_ops grout_wording__get_barrier_ops(const grout_wording *wording,
 
 uint32_t grout_wording__find_waits(const grout_wording *wording, grout_object_id barrier,
                                    grout_origin *first_out) {
-    const grout_sync_ops *it = get(wording);
-    uint32_t count = 0;
-    for (size_t i = 0; it != NULL && i < it->waits.count; i++) {
-        const grout_sync_op *wait = &it->waits.items[i];
-        const grout_origin origin = {.op = wait->op,
-                                     .thread = (uint8_t)wait->thread,
-                                     .cta = wording->facts->sides[0].origin.cta};
-        if (grout_origin__find_object(wording->module, &origin) == barrier) {
-            *first_out = count++ == 0 ? origin : *first_out;
-        }
+    const grout_barrier_ops ops = grout_wording__get_barrier_ops(wording, barrier);
+    if (ops.waits > 0) {
+        *first_out = (grout_origin){.op = ops.first_wait,
+                                    .thread = (uint8_t)ops.first_waiter,
+                                    .cta = wording->facts->sides[0].origin.cta};
     }
-    return count;
+    return ops.waits;
 }
 
 /* ---- who arrives ---- */
@@ -445,31 +454,37 @@ static const char *spell_arrival(const grout_wording *wording, grout_op_id id,
     return grout_wording__keep(wording, &text);
 }
 
-/* Arrivals by one operand that stand beside each other in a loop. */
-typedef struct turn_count {
-    uint32_t count;
-    uint32_t first_line, last_line;
-} turn_count;
+static bool is_of_turn(const grout_turn_count *it, const grout_turn_count *wanted) {
+    return it->block == wanted->block && it->object == wanted->object &&
+           it->thread == wanted->thread && strcmp(it->operand, wanted->operand) == 0;
+}
 
-static turn_count count_in_turn(const grout_wording *wording) {
+/* The arrivals like that of the finding in a turn of its loop. */
+static grout_turn_count count_in_turn(const grout_wording *wording) {
     const grout_module *module = wording->module;
     const grout_origin *arrival = &wording->facts->sides[0].origin;
     const grout_object_id object = get_object(wording);
-    const char *own = spell_arrival(wording, arrival->op, object);
-    turn_count it = {.count = 0};
-    if (own[0] == '\0' || grout_op__get_loop(module, arrival->op) == 0) {
+    grout_turn_count it = {.block = grout_module_get_op(module, arrival->op)->parent,
+                           .object = object,
+                           .thread = arrival->thread,
+                           .operand = spell_arrival(wording, arrival->op, object)};
+    grout_turn_count *last = &wording->shared->sync_ops.turn;
+    if (it.operand[0] == '\0' || grout_op__get_loop(module, arrival->op) == 0) {
         return it;
+    }
+    if (last->block != 0 && is_of_turn(last, &it)) {
+        return *last;
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_origin origin = {.op = i};
         if ((wording->checker->run.op_threads[i] >> arrival->thread & 1) != 0 &&
-            grout_module_get_op(module, i)->parent ==
-                grout_module_get_op(module, arrival->op)->parent &&
-            strcmp(spell_arrival(wording, i, object), own) == 0) {
+            grout_module_get_op(module, i)->parent == it.block &&
+            strcmp(spell_arrival(wording, i, object), it.operand) == 0) {
             it.last_line = grout_wording__get_line(wording, &origin);
             it.first_line = it.count++ == 0 ? it.last_line : it.first_line;
         }
     }
+    *last = it;
     return it;
 }
 
@@ -483,7 +498,7 @@ bool grout_wording__add_turn_count_repair(const grout_wording *wording, grout_te
         return false;
     }
     const grout_object_id object = get_object(wording);
-    const turn_count it = count_in_turn(wording);
+    const grout_turn_count it = count_in_turn(wording);
     grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_TURN_COUNT_HELP,
                         &(grout_words){.actor = grout_wording__name_actor(
                                            wording, &wording->facts->sides[0].origin),

@@ -172,18 +172,13 @@ static void note(grout_wording *wording, grout_op_id id) {
     grout_text_free(&text);
 }
 
-void grout_wording__note_bytes(grout_wording *wording) {
-    const grout_launch_info *info = &wording->checker->info;
-    const uint32_t element = wording->facts->element;
-    const grout_object_id object = info->element_objects[element];
-    const int64_t index = info->element_indices[element];
-    const grout_byte_ops *it = get(wording);
-    if (it == NULL) {
-        return;
-    }
+/* The ops that are on the finding's mbarrier, or may be, in the order of the program. How many of
+ * most notes are left. */
+static uint32_t note_own(grout_wording *wording, const grout_byte_ops *it, grout_object_id object,
+                         int64_t index, uint32_t most) {
     size_t one = find_first(it, &(grout_byte_op){object, index, 0});
     size_t any = find_first(it, &(grout_byte_op){object, -1, 0});
-    for (uint32_t notes = 0; notes < NOTES_MAX;) { /* both in the order of the program */
+    while (most > 0) {
         const grout_op_id of_one = get_op(it, one, object, index);
         const grout_op_id of_any = get_op(it, any, object, -1);
         const bool is_one = of_one != 0 && (of_any == 0 || of_one < of_any);
@@ -195,7 +190,34 @@ void grout_wording__note_bytes(grout_wording *wording) {
         any += is_one ? 0 : 1;
         if (id != wording->facts->sides[0].origin.op) {
             note(wording, id);
-            notes++;
+            most--;
+        }
+    }
+    return most;
+}
+
+/* The ops that are on others of its array: missing bytes may have gone there. */
+static void note_others(grout_wording *wording, const grout_byte_ops *it, grout_object_id object,
+                        int64_t index, uint32_t most) {
+    for (size_t at = find_first(it, &(grout_byte_op){object, 0, 0});
+         most > 0 && at < it->all.count && it->all.items[at].object == object; at++) {
+        if (it->all.items[at].index != index) {
+            note(wording, it->all.items[at].op);
+            most--;
+        }
+    }
+}
+
+void grout_wording__note_bytes(grout_wording *wording) {
+    const grout_launch_info *info = &wording->checker->info;
+    const uint32_t element = wording->facts->element;
+    const grout_object_id object = info->element_objects[element];
+    const int64_t index = info->element_indices[element];
+    const grout_byte_ops *it = get(wording);
+    if (it != NULL) {
+        const uint32_t left = note_own(wording, it, object, index, NOTES_MAX);
+        if (wording->facts->have >= 0) { /* fewer than were announced */
+            note_others(wording, it, object, index, left);
         }
     }
 }

@@ -75,10 +75,24 @@ typedef struct grout_barrier_ops {
     bool has_loops;     /* they are in several loops */
     bool is_unobserved; /* a finding says that a thread has not seen each of its phases */
     const grout_record *overrun; /* the first finding of that kind; NULL: there is none */
+    uint32_t waits;              /* on it, one for each thread that has run the op */
+    grout_op_id first_wait;      /* of the first thread */
+    uint32_t first_waiter;       /* its thread */
 } grout_barrier_ops;
+
+/* Arrivals by one operand that stand beside each other in a loop. */
+typedef struct grout_turn_count {
+    grout_block_id block; /* which they are, and whose; 0: none */
+    grout_object_id object;
+    uint32_t thread;
+    const char *operand;
+    uint32_t count;
+    uint32_t first_line, last_line;
+} grout_turn_count;
 
 typedef struct grout_sync_ops {
     grout_sync_op_list waits, posts;
+    grout_turn_count turn;       /* the last that was asked for */
     grout_barrier_ops *barriers; /* by object */
     bool is_made;
 } grout_sync_ops;

@@ -28,6 +28,7 @@ import time
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import families
 import sync_table
 from kernel_headers import list_outputs
 from limit import SECONDS
@@ -308,7 +309,7 @@ def choose(lines, few):
 
 
 def work(grout, path, pool, few):
-    text = strip_expectations(pathlib.Path(path).read_text(encoding="utf-8"))
+    text = strip_expectations(families.read_kernel(path))
     lines = text.split("\n")
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, os.path.basename(path))

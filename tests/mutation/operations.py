@@ -11,7 +11,8 @@ import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import mutate
+import mutate  # which has the path of the tests
+from mutate import families
 
 # Operations that synchronise, start no engine and fork nothing, and of which no form is weaker.
 REASONS = {
@@ -24,8 +25,7 @@ def list_kinds(paths):
     """The kinds of the mutants: mutate.py --few tries each."""
     kinds = set()
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            lines = mutate.strip_expectations(file.read()).split("\n")
+        lines = mutate.strip_expectations(families.read_kernel(path)).split("\n")
         kinds.update(mutate.name_kind(lines, line, what) for line, what, _ in mutate.mutants(lines))
     return kinds
 
