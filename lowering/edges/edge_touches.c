@@ -11,6 +11,7 @@
 #include "array.h"
 #include "byte_span.h"
 #include "goes_on.h"
+#include "sorted.h"
 #include "thread_value.h"
 
 /* What decides, beside the place, whether two touches conflict. */
@@ -135,15 +136,11 @@ static void visit(grout_actor_walk *walk, grout_op_id id, grout_actor_facts *fac
 
 /* ---- order among touches --------------------------------------------------------------------- */
 
-static int compare_numbers(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
 static int compare_boxes(const touch *a, const touch *b) {
     int order = 0;
     for (uint32_t dim = 0; order == 0 && dim < GROUT_RANK_MAX; dim++) {
-        order = compare_numbers(a->start[dim], b->start[dim]);
-        order = order != 0 ? order : compare_numbers(a->end[dim], b->end[dim]);
+        order = grout_sorted__compare(a->start[dim], b->start[dim]);
+        order = order != 0 ? order : grout_sorted__compare(a->end[dim], b->end[dim]);
     }
     return order;
 }
@@ -153,22 +150,11 @@ static int compare_touches(const void *one, const void *other) {
     const touch *a = one;
     const touch *b = other;
     int order = grout_byte_span__compare(&a->span, &b->span);
-    order = order != 0 ? order : compare_numbers(a->object, b->object);
-    order = order != 0 ? order : compare_numbers(a->kind, b->kind);
-    order = order != 0 ? order : compare_numbers(a->actor.thread, b->actor.thread);
-    order = order != 0 ? order : compare_numbers(a->actor.is_warp, b->actor.is_warp);
+    order = order != 0 ? order : grout_sorted__compare(a->object, b->object);
+    order = order != 0 ? order : grout_sorted__compare(a->kind, b->kind);
+    order = order != 0 ? order : grout_sorted__compare(a->actor.thread, b->actor.thread);
+    order = order != 0 ? order : grout_sorted__compare(a->actor.is_warp, b->actor.is_warp);
     return order != 0 ? order : compare_boxes(a, b);
-}
-
-/* Keeps one of those that are equal. The number that is left. */
-static size_t drop_equal(touch *all, size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || compare_touches(&all[kept - 1], &all[i]) != 0) {
-            all[kept++] = all[i];
-        }
-    }
-    return kept;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -340,10 +326,8 @@ bool grout_edge_touches__find(const grout_module *module, grout_kernel_id kernel
                              .payload = &list,
                              .diags = diags};
     list.failed |= !grout_actors__walk(&walk);
-    if (list.all.count > 0) {
-        qsort(list.all.items, list.all.count, sizeof list.all.items[0], compare_touches);
-    }
-    const size_t kept = drop_equal(list.all.items, list.all.count);
+    const size_t kept = grout_sorted__keep_first(
+        list.all.items, list.all.count, sizeof list.all.items[0], compare_touches, compare_touches);
     for (size_t i = 0, size; i < kept && !list.failed; i += size) {
         touch *first = &list.all.items[i];
         size = grout_byte_span__count_together(first, kept - i, sizeof *first);

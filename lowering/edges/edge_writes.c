@@ -5,13 +5,12 @@
  */
 #include "edge_writes.h"
 
-#include <stdlib.h>
-
 #include "actors.h"
 #include "array.h"
 #include "byte_span.h"
 #include "edges.h"
 #include "goes_on.h"
+#include "sorted.h"
 
 #include "grout-internal/facts.h"
 #include "thread_value.h"
@@ -197,36 +196,19 @@ static void find_commits(looks *list) {
 
 /* ---- what is known, and who has waited --------------------------------------------------- */
 
-static int compare_numbers(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
-static int compare_waiters(const await *a, const await *b) {
-    int order = compare_numbers(a->thread, b->thread);
-    order = order != 0 ? order : compare_numbers(a->barrier, b->barrier);
-    return order != 0 ? order : compare_numbers(a->branch, b->branch);
+static int compare_waiters(const void *one, const void *other) {
+    const await *a = one;
+    const await *b = other;
+    int order = grout_sorted__compare(a->thread, b->thread);
+    order = order != 0 ? order : grout_sorted__compare(a->barrier, b->barrier);
+    return order != 0 ? order : grout_sorted__compare(a->branch, b->branch);
 }
 
 static int compare_waits(const void *one, const void *other) {
     const await *a = one;
     const await *b = other;
     const int order = compare_waiters(a, b);
-    return order != 0 ? order : compare_numbers(a->op, b->op);
-}
-
-/* Sorts the waits, and keeps the first of those that the same CTAs come by. */
-static void sort_waits(looks *list) {
-    await *all = list->waits.items;
-    size_t kept = 0;
-    if (list->waits.count > 0) {
-        qsort(all, list->waits.count, sizeof *all, compare_waits);
-    }
-    for (size_t i = 0; i < list->waits.count; i++) {
-        if (kept == 0 || compare_waiters(&all[kept - 1], &all[i]) != 0) {
-            all[kept++] = all[i];
-        }
-    }
-    list->waits.count = kept;
+    return order != 0 ? order : grout_sorted__compare(a->op, b->op);
 }
 
 /* Whether a thread has waited before an operation, in the body of a branch. */
@@ -304,38 +286,25 @@ static void note_waits(const looks *list, const look *write, uint8_t *tells) {
 /* ---- all pairs ------------------------------------------------------------------------------- */
 
 /* By what the questions above ask for; those in bytes that may be shared come together. */
-static int compare_askers(const look *a, const look *b) {
+static int compare_askers(const void *one, const void *other) {
+    const look *a = one;
+    const look *b = other;
     int order = grout_byte_span__compare(&a->span, &b->span);
-    order = order != 0 ? order : compare_numbers(a->object, b->object);
-    order = order != 0 ? order : compare_numbers(a->is_write, b->is_write);
-    order = order != 0 ? order : compare_numbers(a->milestone, b->milestone);
-    order = order != 0 ? order : compare_numbers(a->is_of_peer, b->is_of_peer);
-    order = order != 0 ? order : compare_numbers(a->is_led, b->is_led);
-    order = order != 0 ? order : compare_numbers(a->barrier, b->barrier);
-    order = order != 0 ? order : compare_numbers(a->thread, b->thread);
-    return order != 0 ? order : compare_numbers(a->body, b->body);
+    order = order != 0 ? order : grout_sorted__compare(a->object, b->object);
+    order = order != 0 ? order : grout_sorted__compare(a->is_write, b->is_write);
+    order = order != 0 ? order : grout_sorted__compare(a->milestone, b->milestone);
+    order = order != 0 ? order : grout_sorted__compare(a->is_of_peer, b->is_of_peer);
+    order = order != 0 ? order : grout_sorted__compare(a->is_led, b->is_led);
+    order = order != 0 ? order : grout_sorted__compare(a->barrier, b->barrier);
+    order = order != 0 ? order : grout_sorted__compare(a->thread, b->thread);
+    return order != 0 ? order : grout_sorted__compare(a->body, b->body);
 }
 
 static int compare_looks(const void *one, const void *other) {
     const look *a = one;
     const look *b = other;
     const int order = compare_askers(a, b);
-    return order != 0 ? order : compare_numbers(a->op, b->op);
-}
-
-/* Sorts them, and keeps the first of those that are alike. */
-static void sort_looks(looks *list) {
-    look *all = list->all.items;
-    size_t kept = 0;
-    if (list->all.count > 0) {
-        qsort(all, list->all.count, sizeof *all, compare_looks);
-    }
-    for (size_t i = 0; i < list->all.count; i++) {
-        if (kept == 0 || compare_askers(&all[kept - 1], &all[i]) != 0) {
-            all[kept++] = all[i];
-        }
-    }
-    list->all.count = kept;
+    return order != 0 ? order : grout_sorted__compare(a->op, b->op);
 }
 
 /* Compares what may share bytes. */
@@ -364,8 +333,12 @@ bool grout_edge_writes__find(const grout_module *module, grout_kernel_id kernel,
                              .diags = diags};
     list.failed |= !grout_actors__walk(&walk);
     find_commits(&list);
-    sort_waits(&list);
-    sort_looks(&list);
+    /* of waits those that come first, of looks those that have waited for least */
+    list.waits.count =
+        grout_sorted__keep_first(list.waits.items, list.waits.count, sizeof list.waits.items[0],
+                                 compare_waits, compare_waiters);
+    list.all.count = grout_sorted__keep_first(
+        list.all.items, list.all.count, sizeof list.all.items[0], compare_looks, compare_askers);
     for (size_t i = 0, size; i < list.all.count && !list.failed; i += size) {
         const look *first = &list.all.items[i];
         size = grout_byte_span__count_together(first, list.all.count - i, sizeof *first);
