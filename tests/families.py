@@ -1,4 +1,5 @@
-"""Families of programs: a kernel, and programs that change lines of it. tests/litmus and tests/behaviour have them.
+"""Families of programs: a kernel, and programs that change lines of it. tests/litmus, tests/behaviour and kernels/bugs
+have them.
 
 A file FOLDER/NAME.family is several programs FOLDER/PROGRAM.grout:
 
@@ -40,9 +41,18 @@ usage: families.py STAGE FOLDER      writes all programs of a stage into the fol
 A family of tests/behaviour begins with '// family' and has no source. What its programs are about may have more
 lines, indented by four, and the ruling is 'clean' or the code of the finding and its places.
 
+A family of kernels/bugs is such a one. Its kernel is a file of its own, without the comments that it begins with, and
+the labels follow; '@2' is the second line that reads so:
+
+    // family
+    // of: kernels/FILE.grout
+    <store>: store %m, %sum
+    <last wait>: barrier_wait %done @2
+
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import itertools
 import os
 import re
 import shutil
@@ -53,9 +63,11 @@ import kernel_lists
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
-STAGES = ("behaviour", "litmus")
+FOLDERS = {"behaviour": "tests/behaviour", "litmus": "tests/litmus", "bugs": "kernels/bugs"}
+STAGES = tuple(FOLDERS)
 PTX = "PTX ISA 9.1, "
 LABELLED = re.compile(r"(.*?)\s*<([a-z0-9 -]+)>$")
+LABEL = re.compile(r"<([a-z0-9 -]+)>: (.+?)(?: @(\d+))?$")
 TITLE = re.compile(r"([a-z0-9_-]+): (.+)$")
 PLACES = r"<[^>]+>(?:\.\.<[^>]+>)?(?:, <[^>]+>(?:\.\.<[^>]+>)?)*"
 RULING = re.compile(rf"([a-z-]+)(?: (warned )?at ({PLACES}))?(?: with ({PLACES}))?(?:, (.+?))?(?: \| (.+))?$")
@@ -80,7 +92,7 @@ class Family:
 
     def __init__(self, text, file):
         self.file = file
-        self.topic, self.source, self.options, self.is_of_litmus = None, None, [], True
+        self.topic, self.source, self.options, self.is_of_litmus, self.is_of_file = None, None, [], True, False
         self.lines, self.labels, self.used = [], {}, set()
         self.paragraphs = []
         for line in text.splitlines():
@@ -97,6 +109,8 @@ class Family:
                 self.paragraphs[-1][2].append(line)
         elif line.startswith("// ") and not self.lines:
             self.read_head(line)
+        elif self.is_of_file:
+            self.read_label(line)
         else:
             self.read_kernel(line)
 
@@ -110,16 +124,35 @@ class Family:
             self.source = value
         elif key == "run":
             self.options.append(value)
+        elif key == "of":
+            self.is_of_file = True
+            lines = read(os.path.join(ROOT, value)).splitlines()
+            self.lines = list(itertools.dropwhile(lambda line: line.startswith("//"), lines))
         else:
-            raise FamilyError(f"{self.file}: '{line}' is none of family, source and run")
+            raise FamilyError(f"{self.file}: '{line}' is none of family, source, run and of")
+
+    def read_label(self, line):
+        """A label of the family, for a line of the kernel that is a file."""
+        match = LABEL.match(line)
+        if line and not match:
+            raise FamilyError(f"{self.file}: '{line}' is no label")
+        if match:
+            label, text, which = match.groups()
+            found = [number for number, other in enumerate(self.lines) if other.strip() == text]
+            if not (which or len(found) == 1) or not 0 < int(which or 1) <= len(found):
+                raise FamilyError(f"{self.file}: {len(found)} lines read '{text}'")
+            self.add_label(label, found[int(which or 1) - 1])
+
+    def add_label(self, label, number):
+        if label in self.labels:
+            raise FamilyError(f"{self.file}: <{label}> is two lines")
+        self.labels[label] = number
 
     def read_kernel(self, line):
         labelled = LABELLED.match(line)
         if labelled:
             line, label = labelled.groups()
-            if label in self.labels:
-                raise FamilyError(f"{self.file}: <{label}> is two lines")
-            self.labels[label] = len(self.lines)
+            self.add_label(label, len(self.lines))
         self.lines.append(line.strip())
 
     def find(self, label):
@@ -137,8 +170,8 @@ class Family:
 
     def make_programs(self):
         folder = os.path.dirname(self.file)
-        programs = [Program(f"{folder}/{name}.grout", Paragraph(self, name, what, lines).write(), self.file)
-                    for name, what, lines in self.paragraphs]
+        programs = [Program(os.path.join(folder, name + ".grout"), Paragraph(self, name, *said).write(), self.file)
+                    for name, *said in self.paragraphs]
         twice = sorted({name for name, _, _ in self.paragraphs if [p[0] for p in self.paragraphs].count(name) > 1})
         if twice:
             raise FamilyError(f"{self.file}: {twice} are two programs")
@@ -230,7 +263,9 @@ class Paragraph:
                 self.fail(f"{where}{places} is said twice, or of a range")
             beside[numbers[0]] = lines
         else:
-            self.put(numbers, [line.replace("...", self.family.lines[numbers[0]]) for line in lines])
+            old = self.family.lines[numbers[0]]
+            lines = [line.replace("...", old.strip()) for line in lines]
+            self.put(numbers, [old[:len(old) - len(old.lstrip())] + lines[0], *lines[1:]])
 
     def put(self, numbers, lines):
         for number in numbers:
@@ -260,13 +295,13 @@ class Paragraph:
 
 
 def indent(lines):
-    """The lines as 'grout fmt' indents them: by their braces."""
+    """The lines as 'grout fmt' indents them: by their braces. Those of a file have their spaces."""
     out, depth, is_header = [], 0, False
     for line in lines:
-        code = line.partition("//")[0].rstrip()
+        code = line.partition("//")[0].strip()
         depth -= code.startswith("}")
         is_header = is_header and code != "{"
-        out.append(("    " if is_header else "  " * depth) + line if line else "")
+        out.append(line if line.startswith(" ") else ("    " if is_header else "  " * depth) + line if line else "")
         depth += code.endswith("{")
         is_header = (line.startswith("kernel ") or is_header) and not code.endswith("{")
     return out
@@ -279,7 +314,7 @@ def list_files(place, ending):
 
 def list_programs(stage="litmus"):
     """All programs of a stage, those with a file of their own and those of families, by the name of the program."""
-    place = os.path.join(TESTS, stage)
+    place = os.path.join(ROOT, FOLDERS[stage])
     programs = [Program(name, read(os.path.join(place, name)), name) for name in list_files(place, ".grout")]
     for file in list_files(place, ".family"):
         programs += Family(read(os.path.join(place, file)), file).make_programs()
@@ -290,13 +325,18 @@ def list_programs(stage="litmus"):
     return sorted(programs, key=lambda program: (os.path.basename(program.name), program.name))
 
 
+def get_name(path):
+    """The path from the folder of the tests, or from the root if it is not in there."""
+    return os.path.relpath(path, TESTS if os.path.abspath(path).startswith(TESTS + os.sep) else ROOT)
+
+
 def read_kernel(path):
     """The text of a kernel: of a file, or of the program of a family, by the path of a file of its own."""
     folder, wanted = os.path.split(path)
     for name in sorted(os.listdir(folder)) if not os.path.exists(path) else ():
         if name.endswith(".family"):
             file = os.path.join(folder, name)
-            for program in Family(read(file), os.path.relpath(file, TESTS)).make_programs():
+            for program in Family(read(file), get_name(file)).make_programs():
                 if os.path.basename(program.name) == wanted:
                     return program.text
     return read(path)
@@ -318,8 +358,7 @@ def write_programs(folder, stage="litmus"):
 
 
 def find_kernels(paths, folder):
-    """The .grout files of these files and folders; programs of families are written into the folder, where files are
-    as in that of the tests."""
+    """The .grout files of these files and folders; programs of families are written into the folder, by get_name."""
     for path in paths:
         if os.path.isfile(path):
             yield path
@@ -330,12 +369,12 @@ def find_kernels(paths, folder):
                 if name.endswith(".grout"):
                     yield file
                 elif name.endswith(".family"):
-                    yield from write(Family(read(file), os.path.relpath(file, TESTS)).make_programs(), folder)
+                    yield from write(Family(read(file), get_name(file)).make_programs(), folder)
 
 
 def sort_kernels(paths, folder):
     """The same by name, each beside those of its folder."""
-    names = {path: os.path.relpath(path, folder if path.startswith(folder + os.sep) else TESTS)
+    names = {path: os.path.relpath(path, folder) if path.startswith(folder + os.sep) else get_name(path)
              for path in find_kernels(paths, folder)}
     return sorted(names, key=names.__getitem__)
 
@@ -350,14 +389,15 @@ def link_others(place, left_out, into):
 def lay_out(folder):
     """Makes the folder like the root of the repository, by links, but programs of families, and kernels of lists, are
     files. The folder."""
-    link_others(ROOT, ("tests", "build", ".git"), folder)
+    link_others(ROOT, ("tests", "kernels", "build", ".git"), folder)
+    link_others(os.path.join(ROOT, "kernels"), ("bugs",), os.path.join(folder, "kernels"))
     link_others(TESTS, (*STAGES, "differential"), os.path.join(folder, "tests"))
     differential = os.path.join(folder, "tests", "differential")
     link_others(os.path.join(TESTS, "differential"), (), differential)
     for _ in kernel_lists.write_kernels(differential):
         pass
     for stage in STAGES:
-        write_programs(os.path.join(folder, "tests", stage), stage)
+        write_programs(os.path.join(folder, FOLDERS[stage]), stage)
     return folder
 
 

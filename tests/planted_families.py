@@ -142,6 +142,68 @@ MISTAKES = (
 )
 
 
+# A family of a kernel that is a file, and the end of its program.
+OF_FILE = """// family
+// of: kernels/add_one.grout
+<grid>: kernel @add_one_smem(%x: in gmem f32[N], %y: out gmem f32[N]) grid(x = N / B)
+<first>: %first = mul (axis_index x), B @2
+<add>: store %ys, (add (load %xs), 1.0)
+<commit>: commit_smem
+
+p: each change
+  missing-commit-smem at <first>
+  <grid>: kernel @k(%x: in gmem f32[N], %y: out gmem f32[N])
+    grid(x = N / B)
+  <add>: if (eq %first, 0) {
+    ...
+    }
+  without <commit>
+"""
+END_OF_FILE = """
+kernel @k(%x: in gmem f32[N], %y: out gmem f32[N])
+    grid(x = N / B)
+{
+  scratch %xs : smem f32[B]
+  scratch %ys : smem f32[B]
+  scratch %full : barrier[1]
+
+  %first = mul (axis_index x), B  // expect-error: missing-commit-smem
+  copy_gmem_to_smem %x[ds(%first, B)], %xs, %full[0]
+  barrier_wait %full[0]
+  if (eq %first, 0) {
+    store %ys, (add (load %xs), 1.0)
+  }
+  copy_smem_to_gmem %ys, %y[ds(%first, B)]
+  wait_smem_to_gmem 0
+}
+"""
+MISTAKES_OF_FILE = (
+    ("<commit>: commit_smem", "<commit>: commit_tmem", "0 lines read"),
+    ("<commit>: commit_smem", "<commit>: commit_smem @2", "1 lines read"),
+    ("(axis_index x), B @2", "(axis_index x), B", "2 lines read"),
+    ("<commit>: ", "<add>: ", "is two lines"),
+    ("<commit>: commit_smem", "commit_smem  <commit>", "is no label"),
+)
+
+
+def find_faults_of_files():
+    (program,) = make(OF_FILE)
+    if not (program.text.startswith("// each change\nconst N") and program.text.endswith(END_OF_FILE)):
+        yield f"{OF_FILE}is\n{program.text}"
+    for old, new, expected in MISTAKES_OF_FILE:
+        yield from find_refusal(OF_FILE.replace(old, new), expected)
+
+
+def find_refusal(text, expected):
+    """What is wrong if the text is not refused, or for another reason."""
+    try:
+        make(text)
+        yield f"{text}is not refused"
+    except families.FamilyError as error:
+        if expected not in str(error):
+            yield f"{text}is refused for another reason than {expected}: {error}"
+
+
 def list_forms():
     """Each paragraph of FORMS with its family, and the program that it is."""
     last = "last: what\n  ordered\n" + ALL
@@ -162,20 +224,10 @@ def find_faults():
         if program.text != expected:
             yield f"{text}is\n{program.text}"
     for paragraph, expected in MISTAKES:
-        try:
-            make(KERNEL + BASE + paragraph + "last: what\n  ordered\n" + ALL)
-            yield f"{paragraph}is not refused"
-        except families.FamilyError as error:
-            if expected not in str(error):
-                yield f"{paragraph}is refused for another reason: {error}"
+        yield from find_refusal(KERNEL + BASE + paragraph + "last: what\n  ordered\n" + ALL, expected)
     for text, expected in ((KERNEL + BASE, "no program names"), (KERNEL, "no program"),
                            (KERNEL.replace("<arrive>", "<store>") + BASE, "is two lines")):
-        try:
-            make(text)
-            yield f"not refused: {expected}"
-        except families.FamilyError as error:
-            if expected not in str(error):
-                yield f"refused for another reason than {expected}: {error}"
+        yield from find_refusal(text, expected)
 
 
 def find_faults_of_the_tree(stage):
@@ -183,9 +235,9 @@ def find_faults_of_the_tree(stage):
     programs = families.list_programs(stage)
     with tempfile.TemporaryDirectory(prefix="grout-families-") as folder:
         families.lay_out(folder)
-        laid_out = list(families.find_kernels([os.path.join(folder, "tests", stage)], folder))
+        laid_out = list(families.find_kernels([os.path.join(folder, families.FOLDERS[stage])], folder))
     with tempfile.TemporaryDirectory(prefix="grout-families-") as folder:
-        found = list(families.find_kernels([os.path.join(families.TESTS, stage)], folder))
+        found = list(families.find_kernels([os.path.join(families.ROOT, families.FOLDERS[stage])], folder))
     if not len(programs) == len(set(laid_out)) == len(set(found)):
         yield f"{stage}: {len(programs)} programs, {len(laid_out)} laid out, {len(found)} found"
 
@@ -247,10 +299,10 @@ def find_faults_of_lists():
 
 
 def main():
-    faults = [*find_faults(), *find_faults_of_lists(),
+    faults = [*find_faults(), *find_faults_of_files(), *find_faults_of_lists(),
               *(fault for stage in families.STAGES for fault in find_faults_of_the_tree(stage))]
-    forms = len(FORMS + FORMS_OF_BEHAVIOUR + LISTS)
-    mistakes = len(MISTAKES + WRONG_LISTS)
+    forms = len(FORMS + FORMS_OF_BEHAVIOUR + LISTS) + 1
+    mistakes = len(MISTAKES + MISTAKES_OF_FILE + WRONG_LISTS)
     print("\n".join([*faults, f"families: {forms} forms, {mistakes} mistakes, {len(faults)} faults"]))
     return len(faults) > 0
 

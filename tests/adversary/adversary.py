@@ -143,7 +143,7 @@ def main():
             jobs = []
             for path in sorted(glob.glob(ROOT + "/tests/corpus/**/*.bug.grout", recursive=True)):
                 jobs.append(pool.submit(check_bug, grout, path, path.replace(".bug.", ".fix.")))
-            for path in sorted(glob.glob(ROOT + "/kernels/bugs/*.grout")):
+            for path in families.write_programs(folder, "bugs"):
                 jobs.append(pool.submit(check_bug, grout, path, None))
             for job in jobs:
                 more, kernels = job.result()

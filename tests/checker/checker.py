@@ -16,6 +16,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
 from limit import SECONDS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -49,16 +50,14 @@ def check_reports(grout):
     says that there are findings."""
     # Explorations write the schedules that they find where they run.
     with tempfile.TemporaryDirectory(prefix="grout-reports-") as folder:
-        for name in ("kernels", "tests"):
-            os.symlink(f"{ROOT}/{name}", f"{folder}/{name}")
-        check_reports_in(grout, folder)
+        check_reports_in(grout, families.lay_out(folder))
 
 
 def check_reports_in(grout, folder):
     pairs, loops = 0, 0
-    for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=ROOT) +
+    for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=folder) +
                        glob.glob("tests/corpus/**/*.bug.grout", root_dir=ROOT, recursive=True)):
-        options = re.findall(r"^// run: (.*)$", pathlib.Path(f"{ROOT}/{path}").read_text(encoding="utf-8"), re.M)
+        options = re.findall(r"^// run: (.*)$", pathlib.Path(f"{folder}/{path}").read_text(encoding="utf-8"), re.M)
         options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)
         report = json.loads(done.stdout)

@@ -64,7 +64,7 @@ TEST_EACH(kernels_come_out_whole_or_not_at_all, 2 * files.count) {
 }
 
 int main(void) {
-    if (!kernel_files_add(&files, ".") || !kernel_files_add(&files, "bugs") ||
+    if (!kernel_files_add(&files, ".") || !kernel_files_add(&files, GROUT_TEST_BUGS) ||
         !kernel_files_add(&files, "../tests/behaviour/tilings")) {
         return EXIT_FAILURE;
     }

@@ -1,5 +1,5 @@
 /*
- * kernel_files.h - the kernels of kernels/ and kernels/bugs/, as texts and as bound modules.
+ * kernel_files.h - the kernels of kernels/ and beside it, as texts and as bound modules.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_TESTS_KERNEL_FILES_H
@@ -38,7 +38,7 @@ static inline bool kernel_files_add(kernel_files *files, const char *folder) {
     for (const struct dirent *item = readdir(directory); item != NULL; item = readdir(directory)) {
         if (strstr(item->d_name, ".grout") != NULL && files->count < KERNEL_FILES_MAX) {
             (void)snprintf(files->paths[files->count++], sizeof files->paths[0],
-                           "kernels/%.60s/%.120s", folder, item->d_name);
+                           "kernels/%.120s/%.120s", folder, item->d_name);
         }
     }
     (void)closedir(directory);

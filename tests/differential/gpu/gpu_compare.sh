@@ -15,6 +15,7 @@ failed=0
 lists=$(mktemp -d)
 trap 'rm -rf "$lists"' EXIT
 python3 tests/kernel_lists.py "$lists"
+python3 tests/families.py bugs "$lists/bugs"
 
 "$grout" doctor >>"$log" 2>&1
 if ! grep -q '^gpu 0:' "$log" || grep -q '^no kernel can run on a GPU' "$log"; then
@@ -199,7 +200,7 @@ expect 0 '' run "$(find_file layouts)" --kernel @f32 --device cuda --compare cpu
 # The kernels with a bug that the hardware shows.
 expect 1 compare-mismatch run kernels/bugs/add_tma_no_commit.grout --device cuda --compare cpu \
     --timing eager -D X=4096 -D Y=4096 -D XB=8 -D YB=256 -D BUF=4 --input a=randn:1 --input b=randn:2
-for file in kernels/bugs/*.grout; do
+for file in "$lists"/bugs/*.grout; do
     if grep -q 'expect-error: deadlock' "$file"; then
         expect 1 gpu-hang run "$file" --device cuda
     fi

@@ -306,7 +306,7 @@ int main(void) {
     TCase *firsts_case = tcase_create("firsts"), *whole_case = tcase_create("whole");
     TCase *types_case = tcase_create("types");
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels", &files);
-    find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
+    find_kernel_files(GROUT_TEST_BUGS, &files);
     shipped_count = files.count;
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
     find_kernel_files(GROUT_TEST_LISTS, &files);
