@@ -2,7 +2,8 @@
 
 The emitted text has each statement of the kernel as a comment, and below it its CUDA. Shown are the statements with
 one of the words of the file: its mnemonic, and those of its line '// CUDA: WORD, ...'. A word is a mnemonic or
-another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has.
+another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has, and blocks
+and loops without what nearly all have: see fold.
 'whole' shows all, and '// CUDA: as TWIN' says that it is that of another file with one word changed, the operation.
 
 SPDX-License-Identifier: Apache-2.0
@@ -17,6 +18,8 @@ REMARK = re.compile(r"for the CTA alone: |SMEM bank conflicts: ")
 USUAL = re.compile(r" *const grout_u32 (warp|thread|lane|smem) = (grout_\w+\(\)|0|warp / 4);$")
 BOUND = re.compile(r"__launch_bounds__\((?!128\))")
 LEFT_OUT = "..."
+UNROLL = "#pragma unroll"
+ROLLED = " // rolled"
 
 
 def read_words(source, name):
@@ -66,14 +69,44 @@ def mark_lines(lines, words):
         yield line, not USUAL.match(line) if is_shown is None else is_shown
 
 
+def fold(lines):
+    """The lines of a kernel's block without two kinds that say nothing new: a brace that ends a block, because the
+    indentation says so too, and '#pragma unroll' above a loop. A loop without it has a remark. All stay if unfold would
+    not bring back those that went."""
+    kept = []
+    for before, line in zip([""] + lines, lines):
+        is_rolled = line.strip().startswith("for (") and not before.strip().startswith("#pragma")
+        if line.strip() not in ("}", UNROLL):
+            kept.append(line + ROLLED if is_rolled else line)
+    return kept if unfold(kept) == lines else lines
+
+
+def unfold(lines):
+    """What fold had."""
+    out, blocks = [], [0]  # blocks: the indents of the lines that begin those that have not ended
+    for line in [*lines, "//"]:
+        text, indent = line.strip(), get_indent(line)
+        while text and blocks and (indent < blocks[-1] or (indent == blocks[-1] and not text.startswith("}"))):
+            out.append(" " * blocks.pop() + "}")
+        if text.startswith("}"):
+            blocks = blocks[:-1]
+        if text.startswith("for (") and not text.endswith(ROLLED) and not out[-1].strip().startswith("#pragma"):
+            out.append(" " * indent + UNROLL)
+        out.append(line.removesuffix(ROLLED))
+        if out[-1].endswith("{") and not text.startswith("//"):
+            blocks.append(indent)
+    return out[:-1]
+
+
 def cut(text, words):
     """The text of a kernel without what is not shown."""
-    if WHOLE in words:
-        return text
     lines = text.splitlines()
     start = next(number for number, line in enumerate(lines) if line.endswith("{")) + 1
+    block = fold(lines[start:])
+    if WHOLE in words:
+        return "".join(line + "\n" for line in lines[:start] + block)
     kept = [line for line in lines[:start] if BOUND.search(line)]
-    for line, is_shown in mark_lines(lines[start:], words):
+    for line, is_shown in mark_lines(block, words):
         if is_shown:
             kept.append(line)
         elif kept and kept[-1] != LEFT_OUT:
