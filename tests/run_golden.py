@@ -29,6 +29,8 @@ own, and the excerpt of the kernel and the empty line at the end are not there. 
                                                      //   help: ...
                                                      //
 
+Of CUDA text ('grout emit %s') there is what follows the device header, with the blocks of kernels as shown.py has them.
+
 tests/terminal/ has reports as they are printed.
 
 The command runs in an empty folder that holds the stage's folder (the kernel cut at the marker, links
@@ -36,6 +38,7 @@ to its siblings) and a link to the project's kernels/. Files it writes vanish wi
 """
 import argparse
 import difflib
+import functools
 import io
 import os
 import re
@@ -46,6 +49,7 @@ import tempfile
 import typing
 
 sys.dont_write_bytecode = True  # the folder is a source tree
+import shown
 from limit import SECONDS
 
 OUTPUT_MARK = "// ---- output ----\n"
@@ -57,6 +61,7 @@ CARETS = re.compile(r"// +\| ( *)(\^~*)(.*)\n")
 MARK = re.compile(r"//   (\d+):(\d+)-(\d+):(.*)\n")  # of a short one
 HERE = "//   here:"
 GAP = "//   ...\n"
+EMIT = "grout emit %s"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -191,6 +196,12 @@ def run(grout, path, source, keys):
     return decode(done.stdout), decode(done.stderr), done.returncode
 
 
+@functools.lru_cache
+def get_device_header(grout):
+    text, _, _ = run(grout, "cuda/empty.grout", "kernel @empty()\n{\n}\n", {"RUN": EMIT})
+    return text[:text.index("// kernel @empty")]
+
+
 def show_difference(name, expected, actual):
     lines = difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), name, "actual")
     for line in lines:
@@ -203,6 +214,8 @@ def check(grout, path, update):
     source, _, expected = text.partition(OUTPUT_MARK)
     keys = read_keys(source, path)
     stdout, stderr, status = run(grout, path, source, keys)
+    if keys["RUN"] == EMIT and stdout:
+        stdout = shown.show_file(stdout, get_device_header(grout))
     wanted = int(keys["EXIT"])
     if status != wanted:
         print(f"{path}: exit code {status}, expected {wanted}")

@@ -3,8 +3,7 @@ every attribute on each operation that takes it.
 
 - A golden runs it: a file of tests/golden/ whose RUN line is 'grout check' or 'grout run', and whose
   kernel is a valid one. The golden's own test compares what comes out.
-- A golden holds its CUDA text: NAME.cu beside NAME.grout in tests/golden/cuda/data/, compared by
-  unit/emit, or a golden whose RUN line is 'grout emit'.
+- A golden holds its CUDA text: its RUN line is 'grout emit'.
 - A generator draws it, within the numbers that its own test runs. That test knows what the kernel
   computes or that it is free of races; random/values also fails if no result of a drawn operation
   is compared.
@@ -54,7 +53,7 @@ RUN, CUDA, DRAWN = "run", "cuda", "drawn"
 WHERE = {
     RUN: ("no golden runs it", "write tests/ops/ for it, or add it to a kernel in tests/golden/run/"),
     CUDA: ("no golden holds its CUDA text",
-           "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/data/"),
+           "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/text/"),
     DRAWN: ("no generator draws it", "write tests/ops/ for it, or draw it in tests/random/ or tests/certificates/"),
 }
 # (way, kind, name): why not. One that is no longer needed fails the test.
@@ -116,10 +115,7 @@ def find_goldens(commands):
 
 def find_cuda():
     """The kernels whose CUDA text is a golden."""
-    folder = os.path.join(TESTS, "golden", "cuda", "data")
-    names = sorted(os.listdir(folder))
-    return find_goldens({"emit"}) + [os.path.join(folder, name) for name in names
-                                     if name.endswith(".grout") and name[:-5] + "cu" in names]
+    return find_goldens({"emit"})
 
 
 def draw_files(arguments, folder):

@@ -1,6 +1,5 @@
 /*
- * check_emit.c - the emitted CUDA of each kernel of tests/golden/cuda/data/ against NAME.cu beside
- * it, without the device header. GROUT_UPDATE_GOLDEN=1 writes what is emitted now; read the diff.
+ * check_emit.c - what the emitted CUDA of small kernels holds; tests/golden/cuda/ has whole texts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/emit/emit.h"
@@ -8,50 +7,6 @@
 #include "tests/unit/support/gpu_text.h"
 
 #include <stdlib.h>
-
-static kernel_files goldens;
-
-static void write_file(const char *path, const grout_text *text) {
-    FILE *file = fopen(path, "wb");
-    ck_assert_msg(file != NULL, "cannot write '%s'", path);
-    ck_assert_uint_eq(fwrite(text->data, 1, text->size, file), text->size);
-    fclose(file);
-}
-
-/* The first line that differs, for the message. */
-static uint32_t find_difference(const char *a, const char *b) {
-    uint32_t line = 1;
-    for (; *a != '\0' && *a == *b; a++, b++) {
-        line += *a == '\n' ? 1 : 0;
-    }
-    return line;
-}
-
-TEST_EACH(emits_as_the_golden, goldens.count) {
-    grout_diags *diags = grout_diags_new();
-    char path[sizeof goldens.paths[0]];
-    grout_text emitted = {0};
-    snprintf(path, sizeof path, "%s", goldens.paths[_i]);
-    grout_text source = read_file(path);
-    grout_module *module = bind_text(path, source.data, diags);
-    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
-        ck_assert(grout_emit__kernel_text(module, id, NULL, &emitted, diags));
-    }
-    ck_assert_ptr_nonnull(emitted.data);
-    memcpy(path + strlen(path) - strlen("grout"), "cu", 3);
-    if (getenv("GROUT_UPDATE_GOLDEN") != NULL) {
-        write_file(path, &emitted);
-    }
-    grout_text expected = read_file(path);
-    ck_assert_ptr_nonnull(expected.data);
-    ck_assert_msg(strcmp(expected.data, emitted.data) == 0, "%s:%u: the emitted text differs", path,
-                  find_difference(expected.data, emitted.data));
-    grout_text_free(&expected);
-    grout_text_free(&emitted);
-    grout_text_free(&source);
-    grout_module_free(module);
-    grout_diags_free(diags);
-}
 
 /* What the emitted text of a kernel must, or must not, hold. */
 typedef struct text_case {
@@ -260,9 +215,4 @@ TEST(reserved_names_are_known) {
     ck_assert_str_eq(symbol, "add");
     grout_gpu__get_symbol("expf", symbol);
     ck_assert_str_eq(symbol, "expf_kernel");
-}
-
-int main(void) {
-    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &goldens);
-    return run_tests();
 }

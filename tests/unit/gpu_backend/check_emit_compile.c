@@ -1,6 +1,6 @@
 /*
  * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
- * tests/differential/ and of tests/golden/cuda/data/, that of each op in tests/ops/, and generated
+ * tests/differential/ and of tests/golden/cuda/text/, that of each op in tests/ops/, and generated
  * ones for each op on each element type, each cast, each element type in each SMEM layout. The
  * shipped kernels keep everything in registers, and no array of the others is in local memory: of
  * those of tests/differential/ the case 'firsts' looks at the first of each file, 'whole' at all.
@@ -310,7 +310,7 @@ int main(void) {
     shipped_count = files.count;
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
     find_kernel_files(GROUT_TEST_LISTS, &files);
-    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/text", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/ops", &op_files);
     tcase_add_loop_test(shipped_case, shipped_kernels_compile_without_spills, 0, shipped_count);
     tcase_add_loop_test(files_case, later_kernels_compile, shipped_count, files.count);

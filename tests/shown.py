@@ -1,0 +1,129 @@
+"""What of a kernel's CUDA the mark 'cuda' of its file holds: the statements that use the operation of the file.
+
+The emitted text has each statement of the kernel as a comment, and below it its CUDA. Shown are the statements with
+one of the words of the file: its mnemonic, and those of its line '// CUDA: WORD, ...'. A word is a mnemonic or
+another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has, and blocks
+and loops without what nearly all have: see fold.
+'whole' shows all, and '// CUDA: as TWIN' says that it is that of another file with one word changed, the operation.
+
+Goldens whose command is 'grout emit FILE' hold all kernels of the file, without the device header: see show_file.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import re
+
+LINE = re.compile(r"^// CUDA: (.+)$", re.MULTILINE)
+WHOLE = "whole"
+# The comments that the emitter writes below a statement are none of its own.
+REMARK = re.compile(r"for the CTA alone: |SMEM bank conflicts: ")
+# What every kernel begins with: of a signature only the launch bound of several threads is shown.
+USUAL = re.compile(r" *const grout_u32 (warp|thread|lane|smem) = (grout_\w+\(\)|0|warp / 4);$")
+BOUND = re.compile(r"__launch_bounds__\((?!128\))")
+LEFT_OUT = "..."
+UNROLL = "#pragma unroll"
+ROLLED = " // rolled"
+
+
+def read_words(source, name):
+    """The words of a file; the first is its mnemonic."""
+    line = LINE.search(source)
+    return [name] + ([word.strip() for word in re.split(r",(?![^\[]*\])", line.group(1))] if line else [])
+
+
+def find_twin(source):
+    """The operation whose file has the text, where the line says 'as'."""
+    line = LINE.search(source)
+    return line.group(1)[3:] if line and line.group(1).startswith("as ") else None
+
+
+def rename(text, twin, name):
+    """The text of the twin with the other operation: of atomic_fetch_max it changes grout_atomic_max_gmem too."""
+    return re.sub(rf"_{twin.rpartition('_')[2]}(?=_|\b)", "_" + name.rpartition("_")[2], text)
+
+
+def has_word(statement, words):
+    return any(re.search(rf"(?<![%@\w.]){re.escape(word)}(?!\w)", statement) for word in words)
+
+
+def has_statement(text, word):
+    return any(has_word(read_statement(line) or "", [word]) for line in text.splitlines())
+
+
+def get_indent(line):
+    return len(line) - len(line.lstrip(" "))
+
+
+def read_statement(line):
+    """The statement whose comment the line is, or None."""
+    text = line.strip()
+    return text[3:] if text.startswith("// ") and not REMARK.match(text[3:]) else None
+
+
+def mark_lines(lines, words):
+    """(line, whether it is shown) for each line after the parameters."""
+    indent, is_shown = 0, None
+    for line in lines:
+        statement = read_statement(line)
+        if statement is not None:
+            indent, is_shown = get_indent(line), has_word(statement, words)
+        elif line.strip() and get_indent(line) < indent:
+            is_shown = False  # the end of a block is nobody's
+        yield line, not USUAL.match(line) if is_shown is None else is_shown
+
+
+def fold(lines):
+    """The lines of a kernel's block without two kinds that say nothing new: a brace that ends a block, because the
+    indentation says so too, and '#pragma unroll' above a loop. A loop without it has a remark. All stay if unfold would
+    not bring back those that went."""
+    kept = []
+    for before, line in zip([""] + lines, lines):
+        is_rolled = line.strip().startswith("for (") and not before.strip().startswith("#pragma")
+        if line.strip() not in ("}", UNROLL):
+            kept.append(line + ROLLED if is_rolled else line)
+    return kept if unfold(kept) == lines else lines
+
+
+def unfold(lines):
+    """What fold had."""
+    out, blocks = [], [0]  # blocks: the indents of the lines that begin those that have not ended
+    for line in [*lines, "//"]:
+        text, indent = line.strip(), get_indent(line)
+        while text and blocks and (indent < blocks[-1] or (indent == blocks[-1] and not text.startswith("}"))):
+            out.append(" " * blocks.pop() + "}")
+        if text.startswith("}"):
+            blocks = blocks[:-1]
+        if text.startswith("for (") and not text.endswith(ROLLED) and not out[-1].strip().startswith("#pragma"):
+            out.append(" " * indent + UNROLL)
+        out.append(line.removesuffix(ROLLED))
+        if out[-1].endswith("{") and not text.startswith("//"):
+            blocks.append(indent)
+    return out[:-1]
+
+
+def show_file(text, header):
+    """What is emitted for a file, without the header; the blocks of the kernels as fold has them."""
+    if not text.startswith(header):
+        raise ValueError("the text does not begin with the device header")
+    shown = []
+    for part in re.split(r"(?m)^(?=// kernel @)", text[len(header):]):
+        lines = part.splitlines()
+        start = next((number for number, line in enumerate(lines) if line.endswith("{")), len(lines) - 1) + 1
+        stop = lines.index("}", start) + 1 if part.startswith("// kernel @") else start
+        shown += lines[:start] + fold(lines[start:stop]) + lines[stop:]
+    return "".join(line + "\n" for line in shown)
+
+
+def cut(text, words):
+    """The text of a kernel without what is not shown."""
+    lines = text.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.endswith("{")) + 1
+    block = fold(lines[start:])
+    if WHOLE in words:
+        return "".join(line + "\n" for line in lines[:start] + block)
+    kept = [line for line in lines[:start] if BOUND.search(line)]
+    for line, is_shown in mark_lines(block, words):
+        if is_shown:
+            kept.append(line)
+        elif kept and kept[-1] != LEFT_OUT:
+            kept.append(LEFT_OUT)
+    return "".join(line + "\n" for line in (kept[:-1] if kept[-1:] == [LEFT_OUT] else kept))
