@@ -29,7 +29,7 @@ own, and the excerpt of the kernel and the empty line at the end are not there. 
                                                      //   help: ...
                                                      //
 
-Of CUDA text ('grout emit %s') there is what follows the device header, with the blocks of kernels as shown.py has them.
+CUDA text ('grout emit %s') begins after the device header, and the blocks of kernels are as shown.py has them.
 
 tests/terminal/ has reports as they are printed.
 

@@ -10,13 +10,24 @@ version, the target (sm_100a where the program has tcgen05), the entry with its 
 
 begins what this thread alone does, up to the next line of that form, or to the end.
 
+    part NAME, part NAME: VALUE
+
+is lines of parts.txt, and
+
+    until %p7: INSTRUCTION
+
+is a loop that ends when the predicate is true; with %r0, when the register is not 0.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import functools
 import os
 import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PART = re.compile(r" *part ([^:]+)(?:: (.+))?$")
+UNTIL = re.compile(r" *until (%[pr]\d): (.+)$")
 LAUNCH = re.compile(r"^// launch: grid \d+ cluster \d+ block (\d+)$", re.MULTILINE)
 THREAD = re.compile(r"thread (\d+) of CTA (\d+):$")
 FRAME = """// SPDX-License-Identifier: Apache-2.0
@@ -50,6 +61,38 @@ def read(path):
         return file.read()
 
 
+@functools.lru_cache
+def read_parts():
+    """Name -> lines."""
+    parts, lines = {}, []
+    for line in read(os.path.join(HERE, "parts.txt")).splitlines():
+        part = PART.match(line)
+        if part:
+            lines = parts[part.group(1)] = []
+        elif not line.startswith("#"):
+            lines.append(line)
+    return {name: "\n".join(lines).rstrip("\n").split("\n") for name, lines in parts.items()}
+
+
+def expand(lines, name):
+    """The lines with those of their parts and loops."""
+    for line in lines:
+        part, until = PART.match(line), UNTIL.match(line)
+        if part:
+            if part.group(1) not in read_parts():
+                raise FrameError(f"{name}: there is no part '{part.group(1)}'")
+            yield from expand([text.replace("<>", part.group(2) or "<>") for text in read_parts()[part.group(1)]], name)
+        elif until:
+            what, instruction = until.groups()
+            yield from ("wait:", f"    {instruction}")
+            if what.startswith("%p"):
+                yield f"    @!{what} bra wait;"
+            else:
+                yield from (f"    setp.eq.u32 %p1, {what}, 0;", "    @%p1 bra wait;")
+        else:
+            yield line
+
+
 def list_instructions(lines, block):
     """The lines of the body, with what lets one thread do its part."""
     out, label = [], None
@@ -79,13 +122,13 @@ def add_frame(text, name):
     comments, empty, rest = text.partition("\n\n")
     if not launch or not empty:
         raise FrameError(f"{name}: no line '// launch: grid G cluster C block B', or no empty line after the comments")
-    lines = rest.rstrip("\n").split("\n")
+    lines = list(expand(rest.rstrip("\n").split("\n"), name))
     count = next(number for number, line in enumerate([*lines, ""]) if not line.startswith("    ."))
     block = int(launch.group(1))
     body = list_instructions(lines[count:], block)
     if any("%n" in line for line in body):
         body.insert(0, f"    mad.lo.u32 %n, %c, {block}, %t;")
-    is_tensor = "tcgen05." in rest
+    is_tensor = any("tcgen05." in line for line in lines)
     return FRAME.format(comments=comments + "\n", target="sm_100a" if is_tensor else "sm_90a",
                         registers=32 if is_tensor else 16, declarations="".join(f"{line}\n" for line in lines[:count]),
                         body="".join(f"{line}\n" for line in body))
