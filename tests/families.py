@@ -1,5 +1,5 @@
-"""Families of programs: a kernel, and programs that change lines of it. tests/litmus, tests/behaviour and kernels/bugs
-have them.
+"""Families of programs: a kernel, and programs that change lines of it. tests/litmus, tests/behaviour,
+tests/corpus and kernels/bugs have them.
 
 A file FOLDER/NAME.family is several programs FOLDER/PROGRAM.grout:
 
@@ -41,8 +41,10 @@ usage: families.py STAGE FOLDER      writes all programs of a stage into the fol
 A family of tests/behaviour begins with '// family' and has no source. What its programs are about may have more
 lines, indented by four, and the ruling is 'clean' or the code of the finding and its places.
 
-A family of kernels/bugs is such a one. Its kernel is a file of its own, without the comments that it begins with, and
-the labels follow; '@2' is the second line that reads so:
+A family of tests/corpus is such a one, and has a line '// corpus: ENTRY LINK' and the programs NAME.bug and NAME.fix.
+
+A family of kernels/bugs is such a one, too. Its kernel is a file of its own, without the comments that it begins with,
+and the labels follow; '@2' is the second line that reads so:
 
     // family
     // of: kernels/FILE.grout
@@ -63,12 +65,12 @@ import kernel_lists
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
-FOLDERS = {"behaviour": "tests/behaviour", "litmus": "tests/litmus", "bugs": "kernels/bugs"}
+FOLDERS = {"behaviour": "tests/behaviour", "corpus": "tests/corpus", "litmus": "tests/litmus", "bugs": "kernels/bugs"}
 STAGES = tuple(FOLDERS)
 PTX = "PTX ISA 9.1, "
 LABELLED = re.compile(r"(.*?)\s*<([a-z0-9 -]+)>$")
 LABEL = re.compile(r"<([a-z0-9 -]+)>: (.+?)(?: @(\d+))?$")
-TITLE = re.compile(r"([a-z0-9_-]+): (.+)$")
+TITLE = re.compile(r"([a-z0-9_-]+(?:\.bug|\.fix)?): (.+)$")
 PLACES = r"<[^>]+>(?:\.\.<[^>]+>)?(?:, <[^>]+>(?:\.\.<[^>]+>)?)*"
 RULING = re.compile(rf"([a-z-]+)(?: (warned )?at ({PLACES}))?(?: with ({PLACES}))?(?:, (.+?))?(?: \| (.+))?$")
 RANGE = re.compile(r"<([^>]+)>(?:\.\.<([^>]+)>)?")
@@ -93,6 +95,7 @@ class Family:
     def __init__(self, text, file):
         self.file = file
         self.topic, self.source, self.options, self.is_of_litmus, self.is_of_file = None, None, [], True, False
+        self.entry = None  # of the corpus
         self.lines, self.labels, self.used = [], {}, set()
         self.paragraphs = []
         for line in text.splitlines():
@@ -122,6 +125,8 @@ class Family:
             self.topic = value
         elif key == "source":
             self.source = value
+        elif key == "corpus":
+            self.entry = value
         elif key == "run":
             self.options.append(value)
         elif key == "of":
@@ -129,7 +134,7 @@ class Family:
             lines = read(os.path.join(ROOT, value)).splitlines()
             self.lines = list(itertools.dropwhile(lambda line: line.startswith("//"), lines))
         else:
-            raise FamilyError(f"{self.file}: '{line}' is none of family, source, run and of")
+            raise FamilyError(f"{self.file}: '{line}' is none of family, source, corpus, run and of")
 
     def read_label(self, line):
         """A label of the family, for a line of the kernel that is a file."""
@@ -286,8 +291,9 @@ class Paragraph:
             head = [f"// litmus: {self.family.topic}: {self.what}",
                     f"// ruling: {self.ruling}" + (f", {self.why}" if self.why else ""), f"// source: {self.source}"]
         else:
-            head = textwrap.wrap(self.what, 120, initial_indent="// ", subsequent_indent="// ",
-                                 break_long_words=False, break_on_hyphens=False)
+            head = [f"// corpus: {self.family.entry}"] if self.family.entry else []
+            head += textwrap.wrap(self.what, 120, initial_indent="// ", subsequent_indent="// ",
+                                  break_long_words=False, break_on_hyphens=False)
         head += [f"// run: {options}" for options in self.options]
         head += ["// expect: clean"] if self.ruling in ("ordered", "clean") else []
         head += [f"// expect-holds: {schedules}" for schedules in self.holds]

@@ -133,16 +133,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="grout-adversary-") as folder, \
             concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         if arguments.what == "clean":
-            paths = [p for pattern in ("kernels/*.grout", "tests/corpus/**/*.grout")
-                     for p in glob.glob(ROOT + "/" + pattern, recursive=True)] + families.write_programs(folder)
+            paths = glob.glob(ROOT + "/kernels/*.grout") + families.write_programs(folder)
+            paths += families.write_programs(folder, "corpus")
             paths = [p for p in sorted(paths) if "// expect: clean" in read(p)]
             for job in [pool.submit(check_clean, grout, p, arguments.seeds, arguments.short) for p in paths]:
                 faults += job.result()
             count = len(paths)
         else:
             jobs = []
-            for path in sorted(glob.glob(ROOT + "/tests/corpus/**/*.bug.grout", recursive=True)):
-                jobs.append(pool.submit(check_bug, grout, path, path.replace(".bug.", ".fix.")))
+            for path in sorted(families.write_programs(folder, "corpus")):
+                if path.endswith(".bug.grout"):
+                    jobs.append(pool.submit(check_bug, grout, path, path.replace(".bug.", ".fix.")))
             for path in families.write_programs(folder, "bugs"):
                 jobs.append(pool.submit(check_bug, grout, path, None))
             for job in jobs:

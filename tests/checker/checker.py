@@ -56,7 +56,7 @@ def check_reports(grout):
 def check_reports_in(grout, folder):
     pairs, loops = 0, 0
     for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=folder) +
-                       glob.glob("tests/corpus/**/*.bug.grout", root_dir=ROOT, recursive=True)):
+                       glob.glob("tests/corpus/**/*.bug.grout", root_dir=folder, recursive=True)):
         options = re.findall(r"^// run: (.*)$", pathlib.Path(f"{folder}/{path}").read_text(encoding="utf-8"), re.M)
         options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)

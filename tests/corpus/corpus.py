@@ -3,8 +3,8 @@ silent. Checks every file under several schedules and timings, and writes the ta
 
 usage: corpus.py --grout PATH [--seeds N] [--update | --table]
 
-Files, in folders by the kind of bug: NAME.bug.grout with its fixed twin NAME.fix.grout beside it,
-NAME.control.grout. The head of each says what it is from:
+Programs, in folders by the kind of bug: NAME.bug.grout with its fixed twin NAME.fix.grout beside it, most of them in
+NAME.family (../families.py); NAME.control.grout. The head of each says what it is from:
 
     // corpus: RB-08 https://github.com/...
     // In our own words: what goes wrong.
@@ -21,9 +21,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,6 +35,15 @@ EXACT_SEEDS = 2  # of a bug: schedules that have to show the same findings to th
 TIMINGS = ("lazy", "eager", "random")
 HEAD = re.compile(r"^// corpus: ([A-Z]+-\d+[a-z]?) (\S+)$", re.M)
 EXPECT = re.compile(r"// expect-(error|warning): ([a-z0-9, -]+?)\s*(?://|$)", re.M)
+
+
+INTRODUCTION = """# Corpus
+
+Real bugs of asynchronous kernels, each reproduced as a pattern in a small kernel beside its fix, and correct
+kernels that other tools flag. `make corpus` checks all of them under several schedules and timings and writes this
+page: every bug has the finding named here at that line, every fix and control is clean. `NAME.family` holds both
+kernels of a bug, and `tests/families.py corpus FOLDER` writes each as a file.
+"""
 
 
 def read(path):
@@ -85,31 +96,22 @@ def find_missed(grout, path, options, seed):
     return "not found with %s: %s\n" % (" ".join(options), sorted(missing)) if missing else ""
 
 
-def find_files():
-    """Relative to this folder."""
-    return sorted(os.path.relpath(os.path.join(folder, name), HERE) for folder, _, names in os.walk(HERE)
-                  for name in names)
-
-
-def load():
+def load(programs):
     entries = {}
-    for name in find_files():
-        match = re.match(r"(.+)\.(bug|fix|control)\.grout$", name)
-        if not match:
-            continue
-        text = read(os.path.join(HERE, name))
-        head = HEAD.match(text)
-        if not head:
-            sys.exit("%s: its first line is no '// corpus: ID LINK'" % name)
+    for program in programs:
+        match = re.match(r"(.+)\.(bug|fix|control)\.grout$", program.name)
+        head = HEAD.match(program.text)
+        if not match or not head:
+            sys.exit("%s: it is no bug, fix or control, or its first line is no '// corpus: ID LINK'" % program.name)
         entry = entries.setdefault(match.group(1), {"id": head.group(1), "link": head.group(2)})
-        entry[match.group(2)] = name
-        entry.setdefault("words", get_words(text))
+        entry[match.group(2)] = program
+        entry.setdefault("words", get_words(program.text))
         if match.group(2) == "bug":
-            entry["words"], entry["findings"] = get_words(text), get_findings(text)
+            entry["words"], entry["findings"] = get_words(program.text), get_findings(program.text)
             if not entry["findings"]:
-                sys.exit("%s: a bug without an expected finding" % name)
-        elif "// expect: clean" not in text:
-            sys.exit("%s: it has to be clean" % name)
+                sys.exit("%s: a bug without an expected finding" % program.name)
+        elif "// expect: clean" not in program.text:
+            sys.exit("%s: it has to be clean" % program.name)
     for name, entry in entries.items():
         if "control" not in entry and not ("bug" in entry and "fix" in entry):
             sys.exit("%s: a bug needs its fixed twin, and the other way round" % name)
@@ -131,25 +133,21 @@ def get_number(entry):
 
 def make_page(entries, waiting):
     bugs = sorted((e for e in entries.values() if "bug" in e),
-                  key=lambda e: (get_number(e), os.path.basename(e["bug"])))
+                  key=lambda e: (get_number(e), os.path.basename(e["bug"].name)))
     controls = sorted((e for e in entries.values() if "control" in e),
-                      key=lambda e: (get_number(e), os.path.basename(e["control"])))
-    lines = ["# Corpus", "",
-             ("Real bugs of asynchronous kernels, each reproduced as a pattern in a small kernel beside its fix, and "
-             "correct"), ("kernels that other tools flag. `make corpus` checks all of them under several schedules and "
-                        "timings and writes this"),
-             "page: every bug has the finding named here at that line, every fix and control is clean.", "",
+                      key=lambda e: (get_number(e), os.path.basename(e["control"].name)))
+    lines = [*INTRODUCTION.splitlines(), "",
              "| entry | what goes wrong | finding | bug | fix |", "|---|---|---|---|---|"]
     for e in bugs:
         lines.append("| [%s](%s) | %s | %s | [bug](../tests/corpus/%s) | [fix](../tests/corpus/%s) |" % (
             e["id"], e["link"], e["words"],
             ", ".join("`%s` at line %d" % finding for finding in e["findings"]),
-            e["bug"], e["fix"]))
+            e["bug"].file, e["fix"].file))
     lines += ["", "## Controls", "", "Correct; silence is the answer.", "", "| entry | what is right | kernel |",
               "|---|---|---|"]
     for e in controls:
         lines.append("| [%s](%s) | %s | [control](../tests/corpus/%s) |" % (
-            e["id"], e["link"], e["words"], e["control"]))
+            e["id"], e["link"], e["words"], e["control"].file))
     lines += ["", "## Not expressible yet", "", "| entry | why |", "|---|---|"]
     for row in waiting:
         lines.append("| [%s](%s) | %s |" % (row[0], row[1], row[2]))
@@ -163,11 +161,13 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--table", action="store_true", help="print the verdicts")
     arguments = parser.parse_args()
-    entries, waiting = load(), load_waiting()
-    names = sorted(e[k] for e in entries.values() for k in ("bug", "fix", "control") if k in e)
+    programs = families.list_programs("corpus")
+    entries, waiting = load(programs), load_waiting()
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        jobs = {n: pool.submit(check, arguments.grout, os.path.join(HERE, n), arguments.seeds) for n in names}
+    with tempfile.TemporaryDirectory(prefix="grout-corpus-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        jobs = {os.path.relpath(path, folder): pool.submit(check, arguments.grout, path, arguments.seeds)
+                for path in sorted(families.write(programs, folder))}
         for name, job in jobs.items():
             is_good, output = job.result()
             failed += not is_good

@@ -16,9 +16,11 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import families
 from limit import SECONDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -41,16 +43,11 @@ def read_table():
     return rows
 
 
-def find_bugs():
-    return sorted(os.path.relpath(os.path.join(folder, name), HERE) for folder, _, names in os.walk(HERE)
-                  for name in names if name.endswith(".bug.grout"))
-
-
 def get_first(grout, path):
     """Code and helps of the first error."""
-    options = re.search(r"^// run: (.*)$", read(os.path.join(HERE, path)), re.M)
+    options = re.search(r"^// run: (.*)$", read(path), re.M)
     words = shlex.split(options.group(1)) if options else []
-    done = subprocess.run([grout, "check", *words, "--format", "json", "-q", os.path.join(HERE, path)],
+    done = subprocess.run([grout, "check", *words, "--format", "json", "-q", path],
                           capture_output=True, text=True, timeout=SECONDS, check=False)
     findings = json.loads(done.stdout)["findings"]
     first = next((found for found in findings if found["severity"] == "error"), findings[0])
@@ -66,11 +63,14 @@ def main():
     parser.add_argument("--grout", required=True)
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
-    rows, bugs, faults = read_table(), find_bugs(), []
+    programs = [program for program in families.list_programs("corpus") if program.name.endswith(".bug.grout")]
+    rows, bugs, faults = read_table(), sorted(program.name for program in programs), []
     faults += [f"{path}: no line in firsts.tsv" for path in bugs if path not in rows]
     faults += [f"firsts.tsv: there is no {path}" for path in rows if path not in bugs]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        firsts = dict(zip(bugs, pool.map(lambda path: get_first(args.grout, path), bugs)))
+    with tempfile.TemporaryDirectory(prefix="grout-firsts-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(2) as pool:
+        paths = sorted(families.write(programs, folder))
+        firsts = dict(zip(bugs, pool.map(lambda path: get_first(args.grout, path), paths)))
     for path in bugs:
         code, helps = firsts[path]
         if args.show:

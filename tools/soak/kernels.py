@@ -20,8 +20,8 @@ SECONDS, MEGABYTES = 1, 256
 LIMITS = ("--timeout", SECONDS, "--max-memory", f"{MEGABYTES}M")
 FORMATS = ("text", "json", "sarif", "github")
 # Golden texts are mostly wrong as they are, and ops are small: each folder has a weight.
-FOLDERS = (("kernels", 6), ("tests/golden", 2), ("tests/corpus", 2), ("tests/ops", 2))
-STAGES = (("behaviour", 6), ("litmus", 2))  # they have families
+FOLDERS = (("kernels", 6), ("tests/golden", 2), ("tests/ops", 2))
+STAGES = (("behaviour", 6), ("corpus", 2), ("litmus", 2))  # they have families
 WEIGHTS = [weight for _, weight in FOLDERS + STAGES]
 
 
