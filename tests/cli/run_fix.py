@@ -3,12 +3,14 @@
 usage: run_fix.py --grout PATH [TEST...]     every test by default
 """
 import os
-import pathlib
 import pty
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the folder is a source tree
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TESTS)
+import families
 import run_cli
 from run_cli import read, run, write
 
@@ -59,7 +61,7 @@ COLUMNS = """kernel @columns(%x: in gmem f32[128, 8], %y: out gmem f32[128, 8]) 
   }
 }
 """
-PAIRS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "behaviour", "pairs")
+PAIRS = os.path.join(TESTS, "behaviour", "pairs")
 # A slot is filled again only from the third step on.
 RING = """const STEPS = 2, SLOTS = 2, N = 32
 kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)
@@ -203,7 +205,7 @@ def test_words(folder):
 
 def test_commits(folder):
     """A commit of the tensor core that is missing, or that is for one CTA of a pair."""
-    whole = pathlib.Path(os.path.join(PAIRS, "no-commit-fixed.grout")).read_text(encoding="utf-8")
+    whole = families.read_kernel(os.path.join(PAIRS, "no-commit-fixed.grout"))
     commit = "    tcgen05_commit_arrive %done collective_axis(x)\n"
     for wrong, what in (("", "insert 'tcgen05_commit_arrive %done collective_axis(x)'"),
                         (commit.replace(" collective_axis(x)", ""), "add 'collective_axis(x)'")):
