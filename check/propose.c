@@ -271,14 +271,6 @@ static bool is_done(const search *it) {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool is_size(const grout_module *module, grout_const_id id, int64_t *value_out) {
-    const grout_const *constant = grout_module_get_const(module, id);
-    grout_expr_value value = grout_module_get_expr_value(module, constant->expr);
-    *value_out = value.integer;
-    return !value.is_float && value.integer >= 0 && value.integer < INT32_MAX / 8 &&
-           grout_module_get_expr(module, constant->expr)->kind == GROUT_EXPR_INT;
-}
-
 /* Values to try for a const, sorted, none twice. */
 typedef struct candidates {
     trial of; /* whose they are */
@@ -318,7 +310,7 @@ static bool find_candidates(const search *it, grout_const_id id, candidates *out
     const grout_module *module = it->load->bound;
     int64_t value;
     *out = (candidates){0};
-    if (!is_size(module, id, &value)) {
+    if (!grout_size__is_given(module, id, &value)) {
         return false;
     }
     out->of.name = grout_module_get_string(module, grout_module_get_const(module, id)->name);
@@ -335,7 +327,8 @@ static bool find_candidates(const search *it, grout_const_id id, candidates *out
     out->smaller[2] = own - 1 > own / 2 ? own - 1 : 0;
     for (grout_const_id other = 1; other < grout_module_get_const_count(module); other++) {
         int64_t step;
-        for (int64_t times = 1; is_size(module, other, &step) && step > 1 && times <= 4; times++) {
+        for (int64_t times = 1;
+             grout_size__is_given(module, other, &step) && step > 1 && times <= 4; times++) {
             add_value(out, value + times * step);
         }
     }

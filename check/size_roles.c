@@ -85,3 +85,11 @@ grout_size_role *grout_size_roles__find(const grout_module *bound) {
     grout__free(it.stack);
     return roles;
 }
+
+bool grout_size__is_given(const grout_module *bound, grout_const_id id, int64_t *value_out) {
+    const grout_const *constant = grout_module_get_const(bound, id);
+    const grout_expr_value value = grout_module_get_expr_value(bound, constant->expr);
+    *value_out = value.integer;
+    return !value.is_float && value.integer >= 0 && value.integer < INT32_MAX / 8 &&
+           grout_module_get_expr(bound, constant->expr)->kind == GROUT_EXPR_INT;
+}

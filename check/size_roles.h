@@ -14,5 +14,7 @@ typedef enum grout_size_role {
 
 /* The role of each const of a bound module, by id; NULL without memory. Free with grout__free. */
 grout_size_role *grout_size_roles__find(const grout_module *bound);
+/* Whether a const may be a size: an integer that a number gives, not another const. */
+bool grout_size__is_given(const grout_module *bound, grout_const_id id, int64_t *value_out);
 
 #endif
