@@ -22,7 +22,8 @@ typedef struct fix {
     grout_text after;
     grout_sizes sizes;
     grout_text steps;
-    grout_text wider; /* larger sizes at which the result was checked too */
+    grout_text wider;     /* larger sizes at which the result was checked too */
+    grout_text elsewhere; /* sizes at which it is not clean */
     uint32_t step_count;
     uint64_t tried;
     bool was_cut;
@@ -63,9 +64,12 @@ static bool has_time(fix *it) {
 }
 
 static bool repair_kernel(fix *it, const char *kernel) {
-    grout_search search = {
-        .task = {.session = it->session, .path = it->path, .sizes = &it->sizes, .kernel = kernel},
-        .end = find_end(it)};
+    grout_search search = {.task = {.session = it->session,
+                                    .path = it->path,
+                                    .sizes = &it->sizes,
+                                    .kernel = kernel,
+                                    .looks_again = it->first.is_by_schedule},
+                           .end = find_end(it)};
     grout_text_add_bytes(&search.text, it->after.data, it->after.size);
     it->session->deadline->budget_end = search.end;
     bool is_good = !search.text.failed && grout_search__run(&search);
@@ -78,6 +82,9 @@ static bool repair_kernel(fix *it, const char *kernel) {
                        kernel == NULL ? "" : kernel);
         grout_text_add_bytes(&it->steps, search.steps.data, search.steps.size);
         add_wider(it, &search.wider.words);
+        grout_text_add(&it->elsewhere, "%s",
+                       it->elsewhere.size > 0 && search.elsewhere.size > 0 ? ", " : "");
+        grout_text_add_bytes(&it->elsewhere, search.elsewhere.data, search.elsewhere.size);
     }
     it->step_count += search.step_count;
     it->tried += search.tried;
@@ -150,8 +157,10 @@ static void add_verdict(const fix *it, grout_text *out) {
     if (grout_trial__is_clean(last)) {
         grout_text_add(out, "the result is clean%s",
                        last->holds ? "" : " under this schedule (try --explore)");
-        grout_text_add(out, "%s%s\n", it->wider.size > 0 ? ", also with" : "",
+        grout_text_add(out, "%s%s", it->wider.size > 0 ? ", also with" : "",
                        it->wider.size > 0 ? it->wider.data : "");
+        grout_text_add(out, "%s%s\n", it->elsewhere.size > 0 ? ", but not with " : "",
+                       it->elsewhere.size > 0 ? it->elsewhere.data : "");
         add_depth(it, out);
         return;
     }
@@ -312,7 +321,8 @@ static int report_unchanged(fix *it) {
 }
 
 static bool run_all(fix *it, grout_trial *out) {
-    const grout_trial_task task = {.session = it->session, .path = it->path, .sizes = &it->sizes};
+    const grout_trial_task task = {
+        .session = it->session, .path = it->path, .sizes = &it->sizes, .looks_again = true};
     return grout_trial__run(&task, &it->after, out);
 }
 
@@ -383,6 +393,7 @@ int grout_fix__run(grout_session *session) {
     grout_text_free(&it.name);
     grout_text_free(&it.steps);
     grout_text_free(&it.wider);
+    grout_text_free(&it.elsewhere);
     grout_text_free(&it.after);
     free(it.before.data);
     return exit_code;

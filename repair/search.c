@@ -25,7 +25,7 @@
 #define COST_MORE 6u
 /* Tries for a repair that keeps more in flight than one that may be shallow. */
 #define DEEPER_MAX 96u
-/* Clean texts that are tried at other sizes: each takes as many runs as there are sizes. */
+/* Clean texts that are tried in other runs (other_runs.h). */
 #define ELSEWHERE_MAX 24u
 
 static bool has_time(grout_search *it) {
@@ -37,8 +37,8 @@ static bool has_time(grout_search *it) {
 
 /* Whether the change is a repair: the finding is gone, the kernel is valid and does not hang anew.
  */
-static bool is_repair(const grout_attempt *before, const grout_trial_finding *finding,
-                      const grout_change *change, const grout_attempt *after) {
+static bool is_repair(const grout_candidate *before, const grout_trial_finding *finding,
+                      const grout_change *change, const grout_candidate *after) {
     return after->trial.is_valid && !grout_trial__has(&after->trial, finding, change) &&
            !(after->trial.is_stuck && !before->trial.is_stuck) &&
            !(after->trial.is_incomplete && !before->trial.is_incomplete);
@@ -64,72 +64,72 @@ static bool judge(grout_search *it, const grout_text *text, grout_trial *out) {
     return grout_trial__run(&it->task, text, out);
 }
 
-/* The first clean text says which sizes there are. False without memory. */
-static bool find_other_sizes(grout_search *it, const grout_attempt *clean) {
-    if (it->has_other_sizes || it->task.kernel == NULL) {
+/* The first clean text says which runs there are. False without memory. */
+static bool find_other_runs(grout_search *it, const grout_candidate *clean) {
+    if (it->has_other_runs || it->task.kernel == NULL) {
         return true;
     }
-    it->has_other_sizes = true;
-    return grout_other_sizes__find(&it->task, &clean->text, clean->trial.steps, &it->others);
+    it->has_other_runs = true;
+    return grout_other_runs__find(&it->task, &clean->text, clean->trial.steps, &it->others);
 }
 
 /* Tries a clean text at other sizes, if it is not worse than the best one so far at its own. False
  * without memory. */
-static bool look_elsewhere(grout_search *it, const grout_attempt *best, grout_attempt *next) {
+static bool look_elsewhere(grout_search *it, const grout_candidate *best, grout_candidate *next) {
     const bool is_wanted =
-        grout_attempt__is_clean(next) && has_time(it) &&
-        (best->text.size == 0 || !grout_attempt__is_better(best, next, GROUT_ATTEMPT_HERE));
+        grout_candidate__is_clean(next) && has_time(it) &&
+        (best->text.size == 0 || !grout_candidate__is_better(best, next, GROUT_CANDIDATE_HERE));
     if (!is_wanted) {
         return true;
     }
-    if (!find_other_sizes(it, next)) {
+    if (!find_other_runs(it, next)) {
         return false;
     }
-    const bool is_first = best->text.size == 0 || !grout_attempt__is_clean(best);
-    const uint32_t most = is_first ? UINT32_MAX : grout_attempt__count_failed(best);
+    const bool is_first = best->text.size == 0 || !grout_candidate__is_clean(best);
+    const uint32_t most = is_first ? UINT32_MAX : grout_candidate__count_failed(best);
     next->others = &it->others;
     next->failed = UINT32_MAX;
     return it->tried_elsewhere++ >= ELSEWHERE_MAX ||
-           grout_other_sizes__try(&it->others, &next->text, most, &next->failed);
+           grout_other_runs__try(&it->others, &next->text, most, &next->failed);
 }
 
 /* Whether other sizes say that something better is to be looked for. */
-static bool fails_elsewhere(const grout_search *it, const grout_attempt *best) {
-    return grout_attempt__count_failed(best) > 0 && it->tried_elsewhere < ELSEWHERE_MAX;
+static bool fails_elsewhere(const grout_search *it, const grout_candidate *best) {
+    return grout_candidate__count_failed(best) > 0 && it->tried_elsewhere < ELSEWHERE_MAX;
 }
 
 /* Whether nothing better is to be expected. */
-static bool is_best(const grout_search *it, const grout_attempt *best) {
-    return grout_attempt__is_best(best) && !fails_elsewhere(it, best);
+static bool is_best(const grout_search *it, const grout_candidate *best) {
+    return grout_candidate__is_best(best) && !fails_elsewhere(it, best);
 }
 
 /* Applies and runs it. after is empty if that is no repair. False without memory. */
-static bool try_change(grout_search *it, const grout_attempt *before,
+static bool try_change(grout_search *it, const grout_candidate *before,
                        const grout_trial_finding *finding, const grout_text_lines *lines,
-                       const grout_change *change, grout_attempt *after) {
-    *after = (grout_attempt){0};
+                       const grout_change *change, grout_candidate *after) {
+    *after = (grout_candidate){0};
     it->tried++;
     bool is_good = true;
     if (grout_change__apply(change, lines, &after->text)) {
         is_good = judge(it, &after->text, &after->trial);
         if (is_good && is_repair(before, finding, change, after)) {
-            grout_attempt__keep_steps(before, after);
-            grout_attempt__add_step(after, finding, change, lines);
+            grout_candidate__keep_steps(before, after);
+            grout_candidate__add_step(after, finding, change, lines);
             return !after->steps.failed;
         }
     }
     is_good = is_good && !after->text.failed;
-    grout_attempt__deinit(after);
+    grout_candidate__deinit(after);
     return is_good;
 }
 
 /* ---- exact edits ---------------------------------------------------------------------------- */
 
 /* The first edit of a finding that repairs it; none: after is empty. */
-static bool try_edits(grout_search *it, const grout_attempt *before, grout_attempt *after) {
+static bool try_edits(grout_search *it, const grout_candidate *before, grout_candidate *after) {
     grout_text_lines lines = {0};
     bool is_good = grout_text_lines__init(&lines, before->text.data, before->text.size);
-    *after = (grout_attempt){0};
+    *after = (grout_candidate){0};
     for (size_t i = 0; i < before->trial.count && is_good && after->text.size == 0; i++) {
         const grout_trial_finding *finding = &before->trial.items[i];
         if (finding->has_edit && has_time(it)) {
@@ -165,8 +165,8 @@ static size_t choose_edits(const grout_trial *trial, const grout_trial_finding *
 }
 
 /* Writes the text of start with these edits, and the steps to it. False without memory. */
-static bool apply_edits(const grout_attempt *start, const grout_trial_finding *const *edits,
-                        size_t count, grout_attempt *end) {
+static bool apply_edits(const grout_candidate *start, const grout_trial_finding *const *edits,
+                        size_t count, grout_candidate *end) {
     const grout_change **changes = grout__new(NULL, count, sizeof(const grout_change *));
     grout_text_lines lines = {0};
     size_t kept = 0;
@@ -175,7 +175,7 @@ static bool apply_edits(const grout_attempt *start, const grout_trial_finding *c
     for (size_t i = 0; i < count && is_good; i++) {
         if (grout_change__is_in(&edits[i]->edit, &lines)) {
             changes[kept++] = &edits[i]->edit;
-            grout_attempt__add_step(end, edits[i], &edits[i]->edit, &lines);
+            grout_candidate__add_step(end, edits[i], &edits[i]->edit, &lines);
         }
     }
     if (is_good) {
@@ -188,13 +188,13 @@ static bool apply_edits(const grout_attempt *start, const grout_trial_finding *c
 
 /* The edits of many findings at once, where one by one would take a run for each. end is empty
  * unless as many findings are gone as there were edits. False without memory. */
-static bool try_together(grout_search *it, const grout_attempt *start, grout_attempt *end) {
+static bool try_together(grout_search *it, const grout_candidate *start, grout_candidate *end) {
     const grout_trial_finding **edits =
         grout__new(NULL, start->trial.count, sizeof(const grout_trial_finding *));
     const size_t count = edits == NULL ? 0 : choose_edits(&start->trial, edits);
     bool is_good = edits != NULL;
-    *end = (grout_attempt){0};
-    grout_attempt__keep_steps(start, end);
+    *end = (grout_candidate){0};
+    grout_candidate__keep_steps(start, end);
     is_good = is_good && apply_edits(start, edits, count, end);
     grout__free(edits);
     it->tried++;
@@ -204,31 +204,31 @@ static bool try_together(grout_search *it, const grout_attempt *start, grout_att
                           !(end->trial.is_stuck && !start->trial.is_stuck) &&
                           !(end->trial.is_incomplete && !start->trial.is_incomplete);
     if (!is_right) {
-        grout_attempt__deinit(end);
+        grout_candidate__deinit(end);
     }
     return is_good;
 }
 
 /* Each finding may have its edit, and an edit may show what it hid. */
-static size_t get_rounds(const grout_attempt *start) {
+static size_t get_rounds(const grout_candidate *start) {
     return start->trial.count + ROUNDS_MAX;
 }
 
 /* Edit after edit, as long as there is one; of many findings first all that go together. end is
  * empty if there was none. */
-static bool follow_edits(grout_search *it, const grout_attempt *start, grout_attempt *end) {
+static bool follow_edits(grout_search *it, const grout_candidate *start, grout_candidate *end) {
     bool is_good = true;
-    *end = (grout_attempt){0};
+    *end = (grout_candidate){0};
     if (start->trial.count > TOGETHER_MIN && has_time(it)) {
         is_good = try_together(it, start, end);
     }
-    for (size_t i = 0; i < get_rounds(start) && is_good && !grout_attempt__is_clean(end); i++) {
-        grout_attempt next;
+    for (size_t i = 0; i < get_rounds(start) && is_good && !grout_candidate__is_clean(end); i++) {
+        grout_candidate next;
         is_good = try_edits(it, end->text.size > 0 ? end : start, &next);
         if (next.text.size == 0) {
             break;
         }
-        grout_attempt__deinit(end);
+        grout_candidate__deinit(end);
         *end = next;
     }
     return is_good;
@@ -236,28 +236,28 @@ static bool follow_edits(grout_search *it, const grout_attempt *start, grout_att
 
 /* ---- proposals ------------------------------------------------------------------------------ */
 
-static bool try_all(grout_search *it, const grout_attempt *start, const grout_text_lines *lines,
-                    const grout_proposals *proposals, grout_attempt *best) {
+static bool try_all(grout_search *it, const grout_candidate *start, const grout_text_lines *lines,
+                    const grout_proposals *proposals, grout_candidate *best) {
     uint32_t cost_max = UINT32_MAX;
     size_t deeper[2] = {0, 0}; /* replacements, and others */
     bool is_good = true;
     for (size_t i = 0; i < proposals->count && is_good && !is_best(it, best); i++) {
         const grout_proposal *proposal = &proposals->items[i];
-        grout_attempt next;
+        grout_candidate next;
         if (proposal->cost > cost_max || !has_time(it)) {
             break;
         }
-        if (grout_attempt__is_perfect(best) && !fails_elsewhere(it, best) &&
-            (!grout_attempt__may_be_bettered(best, lines, &proposal->change) ||
+        if (grout_candidate__is_perfect(best) && !fails_elsewhere(it, best) &&
+            (!grout_candidate__may_be_bettered(best, lines, &proposal->change) ||
              ++deeper[proposal->change.kind != GROUT_CHANGE_REPLACE] > DEEPER_MAX)) {
             continue;
         }
         is_good = try_change(it, start, &start->trial.items[0], lines, &proposal->change, &next);
-        if (grout_attempt__is_clean(&next) && cost_max == UINT32_MAX) {
+        if (grout_candidate__is_clean(&next) && cost_max == UINT32_MAX) {
             cost_max = proposal->cost + COST_MORE;
         }
         is_good = is_good && look_elsewhere(it, best, &next);
-        grout_attempt__keep_better(best, &next);
+        grout_candidate__keep_better(best, &next);
     }
     return is_good;
 }
@@ -270,7 +270,7 @@ static size_t get_line(const grout_trial_finding *finding) {
 }
 
 /* Adds to best what is better. */
-static bool try_proposals(grout_search *it, const grout_attempt *start, grout_attempt *best) {
+static bool try_proposals(grout_search *it, const grout_candidate *start, grout_candidate *best) {
     grout_text_lines lines = {0};
     grout_outline outline = {0};
     grout_proposals proposals = {0};
@@ -290,10 +290,10 @@ static bool try_proposals(grout_search *it, const grout_attempt *start, grout_at
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* One step on from an attempt with findings, or several by exact edits. It stays as it is if
+/* One step on from a candidate with findings, or several by exact edits. It stays as it is if
  * nothing helps. */
-static bool go_on(grout_search *it, grout_attempt *at, uint32_t *guesses) {
-    grout_attempt best;
+static bool go_on(grout_search *it, grout_candidate *at, uint32_t *guesses) {
+    grout_candidate best;
     if (!follow_edits(it, at, &best)) {
         return false;
     }
@@ -302,17 +302,17 @@ static bool go_on(grout_search *it, grout_attempt *at, uint32_t *guesses) {
         ++*guesses;
         is_good = try_proposals(it, at, &best);
     }
-    if (best.text.size > 0 && grout_attempt__is_better(&best, at, GROUT_ATTEMPT_PROGRESS)) {
-        grout_attempt__deinit(at);
+    if (best.text.size > 0 && grout_candidate__is_better(&best, at, GROUT_CANDIDATE_PROGRESS)) {
+        grout_candidate__deinit(at);
         *at = best;
     } else {
-        grout_attempt__deinit(&best);
+        grout_candidate__deinit(&best);
     }
     return is_good;
 }
 
-/* Runs the text of an attempt, and finds out what wrote what differs: the search begins there. */
-static bool look_closely(grout_search *it, grout_attempt *at) {
+/* Runs the text of a candidate, and finds out what wrote what differs: the search begins there. */
+static bool look_closely(grout_search *it, grout_candidate *at) {
     it->task.is_try = false;
     grout_trial__deinit(&at->trial);
     const bool is_good = grout_trial__run(&it->task, &at->text, &at->trial);
@@ -320,14 +320,14 @@ static bool look_closely(grout_search *it, grout_attempt *at) {
     return is_good;
 }
 
-static bool init_attempt(grout_search *it, grout_attempt *at) {
-    *at = (grout_attempt){0};
+static bool init_candidate(grout_search *it, grout_candidate *at) {
+    *at = (grout_candidate){0};
     grout_text_add_bytes(&at->text, it->text.data, it->text.size);
     return !at->text.failed && look_closely(it, at);
 }
 
 /* Round after round until it is clean, or nothing helps. */
-static bool run_rounds(grout_search *it, grout_attempt *at, uint32_t *guesses) {
+static bool run_rounds(grout_search *it, grout_candidate *at, uint32_t *guesses) {
     bool is_good = true;
     *guesses = 0;
     for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at->trial.count > 0; i++) {
@@ -342,16 +342,16 @@ static bool run_rounds(grout_search *it, grout_attempt *at, uint32_t *guesses) {
 }
 
 /* What exact edits alone lead to, if it is better than what there was. */
-static bool run_edits(grout_search *it, grout_attempt *at) {
-    grout_attempt start = {0}, end = {0};
-    bool is_good = init_attempt(it, &start) && follow_edits(it, &start, &end);
-    grout_attempt__deinit(at);
-    if (end.text.size > 0 && grout_attempt__is_better(&end, &start, GROUT_ATTEMPT_PROGRESS)) {
+static bool run_edits(grout_search *it, grout_candidate *at) {
+    grout_candidate start = {0}, end = {0};
+    bool is_good = init_candidate(it, &start) && follow_edits(it, &start, &end);
+    grout_candidate__deinit(at);
+    if (end.text.size > 0 && grout_candidate__is_better(&end, &start, GROUT_CANDIDATE_PROGRESS)) {
         *at = end;
     } else {
-        grout_attempt__deinit(&end);
+        grout_candidate__deinit(&end);
     }
-    grout_attempt__deinit(&start);
+    grout_candidate__deinit(&start);
     return is_good;
 }
 
@@ -367,23 +367,26 @@ static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) 
 /* A proposal is a guess: it may take one finding away by making another mistake. Only a clean end
  * proves it. Exact edits are repairs by themselves. */
 bool grout_search__run(grout_search *it) {
-    grout_attempt at = {0};
+    grout_candidate at = {0};
     uint32_t guesses = 0;
     it->task.kept = &it->kept;
-    bool is_good = init_attempt(it, &at);
+    bool is_good = init_candidate(it, &at);
     it->task.steps_max = get_steps_max(it, &at.trial);
     is_good = is_good && run_rounds(it, &at, &guesses);
-    if (is_good && guesses > 0 && at.step_count > 0 && !grout_attempt__is_clean(&at)) {
+    if (is_good && guesses > 0 && at.step_count > 0 && !grout_candidate__is_clean(&at)) {
         is_good = run_edits(it, &at);
     }
     if (at.step_count > 0) {
+        if (at.others != NULL) {
+            grout_other_runs__describe(at.others, at.failed, &it->elsewhere);
+        }
         grout_text_free(&it->text);
         it->text = at.text;
         at.text = (grout_text){0};
         grout_text_add_bytes(&it->steps, at.steps.data, at.steps.size);
         it->step_count += at.step_count;
     }
-    grout_attempt__deinit(&at);
+    grout_candidate__deinit(&at);
     return is_good;
 }
 
@@ -391,7 +394,8 @@ void grout_search__deinit(grout_search *search) {
     grout_text_free(&search->text);
     grout_text_free(&search->steps);
     grout_wider__deinit(&search->wider);
-    grout_other_sizes__deinit(&search->others);
+    grout_other_runs__deinit(&search->others);
+    grout_text_free(&search->elsewhere);
     grout_kept_references__deinit(&search->kept);
     *search = (grout_search){0};
 }

@@ -3,7 +3,7 @@
 #ifndef GROUT_REPAIR_SEARCH_H
 #define GROUT_REPAIR_SEARCH_H
 
-#include "attempt.h"
+#include "candidate.h"
 #include "reference.h"
 #include "wider.h"
 
@@ -20,10 +20,10 @@ typedef struct grout_search {
     /* found with the first text that is clean */
     grout_wider wider;
     bool has_looked_wider;
-    grout_other_sizes others;
-    bool has_other_sizes;
-    uint32_t tried_elsewhere;   /* texts that were tried at other sizes */
-    grout_text elsewhere;       /* ", also at 4 other sizes": of the result */
+    grout_other_runs others;
+    bool has_other_runs;
+    uint32_t tried_elsewhere;   /* texts that were tried in these */
+    grout_text elsewhere;       /* "-D K=64": sizes at which the result is not clean */
     grout_kept_references kept; /* of all tries */
 } grout_search;
 

@@ -259,6 +259,18 @@ static bool explore(context *it, grout_kernel_id kernel, const grout_argument_se
     return is_good;
 }
 
+/* What the second look has found, if the run itself had nothing. */
+static bool take_more(context *it, const grout_outcome *outcome) {
+    const size_t before = it->trial->found;
+    bool is_good = true;
+    for (uint32_t i = 0; i < grout_outcome__count_more(outcome) && is_good && before == 0; i++) {
+        const grout_outcome more = grout_outcome__get_more(outcome, i);
+        is_good = take_outcome(it, &more);
+    }
+    it->trial->is_by_schedule |= it->trial->found > before;
+    return is_good;
+}
+
 static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_set *arguments,
                      const grout_launch_settings *settings, const grout_reference *reference) {
     grout_outcome outcome = {0};
@@ -267,11 +279,13 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     bool is_good = true;
     grout_depth__init(&depth);
     own.observer = &depth.observer;
+    own.looks_again = it->task->looks_again && it->session.replay == NULL &&
+                      !grout_options__has(&it->session.options, GROUT_OPTION_NO_EXPLORE);
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome)) {
         it->trial->depth = depth.most > it->trial->depth ? depth.most : it->trial->depth;
-        is_good =
-            take_outcome(it, &outcome) && (outcome.status != GROUT_RUN_DONE ||
-                                           compare(it, kernel, arguments, settings, reference));
+        is_good = take_outcome(it, &outcome) && take_more(it, &outcome) &&
+                  (outcome.status != GROUT_RUN_DONE ||
+                   compare(it, kernel, arguments, settings, reference));
     } else {
         it->trial->is_incomplete = true;
     }

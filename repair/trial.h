@@ -38,6 +38,7 @@ typedef struct grout_trial {
     bool is_compared;    /* results of a whole run are: with a reference, or --expect-output */
     bool is_different;   /* and one is not as expected */
     bool holds;          /* for every schedule */
+    bool is_by_schedule; /* its findings are of other schedules than its own */
 } grout_trial;
 
 typedef struct grout_trial_task {
@@ -45,6 +46,7 @@ typedef struct grout_trial_task {
     const char *path;       /* of the file, for messages */
     const grout_sizes *sizes;
     bool is_try;        /* nobody asks which operation wrote what differs */
+    bool looks_again;   /* tries other schedules where one is not like all, as 'grout check' does */
     const char *kernel; /* the only one to run; NULL: those that the options select */
     uint64_t steps_max; /* of a launch, but for its reference; 0: as the options say */
     /* what is clean has to be clean there too (wider.h); NULL: nowhere else */

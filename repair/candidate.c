@@ -1,6 +1,6 @@
-/* attempt.c - a text on the way to a repair.
+/* candidate.c - a text on the way to a repair.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "attempt.h"
+#include "candidate.h"
 
 #include "alloc.h"
 #include "hash.h"
@@ -11,16 +11,16 @@
 /* Lines before and after one that may be the same line in the wrong place. */
 #define TWIN_LINES 8u
 
-void grout_attempt__deinit(grout_attempt *attempt) {
-    grout_text_free(&attempt->text);
-    grout_text_free(&attempt->steps);
-    grout_trial__deinit(&attempt->trial);
-    *attempt = (grout_attempt){0};
+void grout_candidate__deinit(grout_candidate *candidate) {
+    grout_text_free(&candidate->text);
+    grout_text_free(&candidate->steps);
+    grout_trial__deinit(&candidate->trial);
+    *candidate = (grout_candidate){0};
 }
 
 /* ---- a change ------------------------------------------------------------------------------- */
 
-void grout_attempt__keep_steps(const grout_attempt *before, grout_attempt *after) {
+void grout_candidate__keep_steps(const grout_candidate *before, grout_candidate *after) {
     grout_text_add_bytes(&after->steps, before->steps.data, before->steps.size);
     after->step_count = before->step_count;
     after->may_be_shallow = before->may_be_shallow;
@@ -88,7 +88,7 @@ static bool has_twin(const grout_text_lines *lines, size_t gap, grout_span text)
 }
 
 static void note_insertion(const grout_change *change, const grout_text_lines *lines,
-                           grout_attempt *after) {
+                           grout_candidate *after) {
     if (change->kind != GROUT_CHANGE_INSERT) {
         return;
     }
@@ -102,8 +102,8 @@ static void note_insertion(const grout_change *change, const grout_text_lines *l
 }
 
 /* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
-void grout_attempt__add_step(grout_attempt *after, const grout_trial_finding *finding,
-                             const grout_change *change, const grout_text_lines *lines) {
+void grout_candidate__add_step(grout_candidate *after, const grout_trial_finding *finding,
+                               const grout_change *change, const grout_text_lines *lines) {
     grout_text_add(&after->steps, "  %s at line %u: ", grout_diag_get(finding->code)->text,
                    (unsigned)finding->primary.line);
     grout_change__describe(change, lines, &after->steps);
@@ -119,25 +119,25 @@ void grout_attempt__add_step(grout_attempt *after, const grout_trial_finding *fi
 
 /* ---- which is better ------------------------------------------------------------------------ */
 
-bool grout_attempt__is_clean(const grout_attempt *attempt) {
-    return attempt->text.size > 0 && grout_trial__is_clean(&attempt->trial);
+bool grout_candidate__is_clean(const grout_candidate *candidate) {
+    return candidate->text.size > 0 && grout_trial__is_clean(&candidate->trial);
 }
 
-bool grout_attempt__is_perfect(const grout_attempt *it) {
-    return grout_attempt__is_clean(it) && it->trial.holds && it->trial.diag_count == 0;
+bool grout_candidate__is_perfect(const grout_candidate *it) {
+    return grout_candidate__is_clean(it) && it->trial.holds && it->trial.diag_count == 0;
 }
 
 /* What has nothing in flight cannot be shallow. */
-bool grout_attempt__is_best(const grout_attempt *it) {
-    return grout_attempt__is_perfect(it) && !(it->may_be_shallow && it->trial.depth > 0) &&
+bool grout_candidate__is_best(const grout_candidate *it) {
+    return grout_candidate__is_perfect(it) && !(it->may_be_shallow && it->trial.depth > 0) &&
            !it->may_be_miscounted && !it->is_twin;
 }
 
 /* What is written a little differently keeps the
  * shape of the kernel. A line may be in the wrong place, instead of missing in another. And if a
  * wait was put in, it may be one that leaves more in flight, or stand elsewhere. */
-bool grout_attempt__may_be_bettered(const grout_attempt *best, const grout_text_lines *lines,
-                                    const grout_change *change) {
+bool grout_candidate__may_be_bettered(const grout_candidate *best, const grout_text_lines *lines,
+                                      const grout_change *change) {
     if (change->kind != GROUT_CHANGE_INSERT) {
         return change->kind == GROUT_CHANGE_REPLACE ||
                (change->kind == GROUT_CHANGE_MOVE &&
@@ -152,27 +152,29 @@ bool grout_attempt__may_be_bettered(const grout_attempt *best, const grout_text_
            (has_number || hash_code(get_text(change)) == best->inserted);
 }
 
-uint32_t grout_attempt__count_failed(const grout_attempt *attempt) {
-    return attempt->others == NULL ? 0 : grout_other_sizes__count(attempt->others, attempt->failed);
+uint32_t grout_candidate__count_failed(const grout_candidate *candidate) {
+    return candidate->others == NULL
+               ? 0
+               : grout_other_runs__count(candidate->others, candidate->failed);
 }
 
 /* Less is better, the first number before the second and so on. */
-static void grade(const grout_attempt *it, uint32_t out[GROUT_ATTEMPT_ALL]) {
+static void grade(const grout_candidate *it, uint32_t out[GROUT_CANDIDATE_ALL]) {
     out[0] = it->trial.is_valid ? (it->trial.is_stuck ? 1 : 0) : 2;
     out[1] = it->trial.is_incomplete || it->trial.is_different ? 1 : 0;
     out[2] = it->trial.error_count;
     out[3] = (uint32_t)it->trial.count;
     out[4] = it->trial.holds ? 0 : 1;
     out[5] = it->trial.diag_count;
-    out[6] = grout_attempt__count_failed(it);
+    out[6] = grout_candidate__count_failed(it);
     out[7] = UINT32_MAX - it->trial.depth;
     out[8] = it->edit_size;
     out[9] = UINT32_MAX - it->leaves;
 }
 
-bool grout_attempt__is_better(const grout_attempt *a, const grout_attempt *b,
-                              grout_attempt_grades grades) {
-    uint32_t left[GROUT_ATTEMPT_ALL], right[GROUT_ATTEMPT_ALL];
+bool grout_candidate__is_better(const grout_candidate *a, const grout_candidate *b,
+                                grout_candidate_grades grades) {
+    uint32_t left[GROUT_CANDIDATE_ALL], right[GROUT_CANDIDATE_ALL];
     grade(a, left);
     grade(b, right);
     for (uint32_t i = 0; i < (uint32_t)grades; i++) {
@@ -183,13 +185,13 @@ bool grout_attempt__is_better(const grout_attempt *a, const grout_attempt *b,
     return false;
 }
 
-void grout_attempt__keep_better(grout_attempt *best, grout_attempt *other) {
+void grout_candidate__keep_better(grout_candidate *best, grout_candidate *other) {
     if (other->text.size > 0 &&
-        (best->text.size == 0 || grout_attempt__is_better(other, best, GROUT_ATTEMPT_ALL))) {
-        grout_attempt__deinit(best);
+        (best->text.size == 0 || grout_candidate__is_better(other, best, GROUT_CANDIDATE_ALL))) {
+        grout_candidate__deinit(best);
         *best = *other;
-        *other = (grout_attempt){0};
+        *other = (grout_candidate){0};
     } else {
-        grout_attempt__deinit(other);
+        grout_candidate__deinit(other);
     }
 }

@@ -1,11 +1,11 @@
-/* other_sizes.c - sizes that nobody asked for, by which repairs are compared.
+/* other_runs.c - runs that nobody asked for, by which repairs are compared.
  * SPDX-License-Identifier: Apache-2.0
  *
  * At one size much is equal by chance: two consts have one value, a loop makes as many turns as the
  * ring has slots, a product of indices is a sum. A repair that takes one for the other is clean
  * there, and the checker cannot know. At another size it may.
  */
-#include "other_sizes.h"
+#include "other_runs.h"
 
 #include "alloc.h"
 #include "load.h"
@@ -71,19 +71,24 @@ static void find_values(const grout_module *module, const grout_size_role *roles
     }
 }
 
+/* Its own size under other schedules. */
+static void add_schedules(grout_other_runs *to) {
+    to->items[to->count++] = (grout_other_run){.define = NULL};
+}
+
 /* False without memory. */
-static bool add_size(grout_other_sizes *to, const char *name, int64_t value) {
+static bool add_size(grout_other_runs *to, const char *name, int64_t value) {
     grout_text define = {0};
     grout_text_add(&define, "%s=%lld", name, (long long)value);
     if (define.failed) {
         grout_text_free(&define);
         return false;
     }
-    to->items[to->count++] = (grout_other_size){.define = define.data};
+    to->items[to->count++] = (grout_other_run){.define = define.data};
     return true;
 }
 
-static bool add_consts(grout_other_sizes *to, const grout_module *module,
+static bool add_consts(grout_other_runs *to, const grout_module *module,
                        const grout_size_role *roles, grout_size_role role) {
     bool is_good = true;
     for (grout_const_id id = 1; id < grout_module_get_const_count(module) && is_good; id++) {
@@ -94,14 +99,14 @@ static bool add_consts(grout_other_sizes *to, const grout_module *module,
         }
         const char *name =
             grout_module_get_string(module, grout_module_get_const(module, id)->name);
-        for (uint32_t i = 0; i < found.count && is_good && to->count < GROUT_OTHER_SIZES_MAX; i++) {
+        for (uint32_t i = 0; i < found.count && is_good && to->count < GROUT_OTHER_RUNS_MAX; i++) {
             is_good = add_size(to, name, found.items[i]);
         }
     }
     return is_good;
 }
 
-static bool add_all(grout_other_sizes *to, const grout_module *module) {
+static bool add_all(grout_other_runs *to, const grout_module *module) {
     static const grout_size_role order[] = {GROUT_SIZE_PROBLEM, GROUT_SIZE_RING, GROUT_SIZE_TILE};
     grout_size_role *roles = grout_size_roles__find(module);
     bool is_good = roles != NULL;
@@ -112,14 +117,17 @@ static bool add_all(grout_other_sizes *to, const grout_module *module) {
     return is_good;
 }
 
-bool grout_other_sizes__find(const grout_trial_task *task, const grout_text *text, uint64_t steps,
-                             grout_other_sizes *out) {
+bool grout_other_runs__find(const grout_trial_task *task, const grout_text *text, uint64_t steps,
+                            grout_other_runs *out) {
     const grout_bytes bytes = {text->data, text->size};
     grout_session session = *task->session;
     grout_load load = {0};
-    *out = (grout_other_sizes){.task = *task};
+    *out = (grout_other_runs){.task = *task};
     out->task.wider = NULL;
     out->task.steps_max = steps * STEPS_FACTOR + STEPS_MORE;
+    if (!task->looks_again) {
+        add_schedules(out);
+    }
     if (task->sizes->axes.count > 0) {
         return true;
     }
@@ -134,14 +142,14 @@ bool grout_other_sizes__find(const grout_trial_task *task, const grout_text *tex
     return is_good;
 }
 
-void grout_other_sizes__deinit(grout_other_sizes *sizes) {
-    for (uint32_t i = 0; i < sizes->count; i++) {
-        grout__free(sizes->items[i].define);
+void grout_other_runs__deinit(grout_other_runs *runs) {
+    for (uint32_t i = 0; i < runs->count; i++) {
+        grout__free(runs->items[i].define);
     }
-    *sizes = (grout_other_sizes){0};
+    *runs = (grout_other_runs){0};
 }
 
-/* ---- a text at them ------------------------------------------------------------------------- */
+/* ---- a text in them ------------------------------------------------------------------------- */
 
 /* The options of the call and the size's own -D, which wins. No other schedule is looked at. */
 static bool make_options(const grout_options *own, char *define, grout_options *out) {
@@ -153,56 +161,59 @@ static bool make_options(const grout_options *own, char *define, grout_options *
             out->uses[count++] = own->uses[i];
         }
     }
-    if (out->uses != NULL) {
+    if (out->uses != NULL && define != NULL) {
         out->uses[count++] = (grout_option_use){.id = GROUT_OPTION_DEFINE, .value = define};
     }
     out->use_count = count;
     return out->uses != NULL;
 }
 
-static bool try_size(const grout_other_sizes *sizes, const grout_other_size *size,
-                     const grout_text *text, bool *is_clean_out) {
-    grout_trial_task task = sizes->task;
+static bool try_run(const grout_other_runs *runs, grout_other_run *run, const grout_text *text,
+                    bool *is_clean_out) {
+    grout_trial_task task = runs->task;
     grout_session session = *task.session;
     grout_trial trial = {0};
-    bool is_good = make_options(&sizes->task.session->options, size->define, &session.options);
+    bool is_good = make_options(&runs->task.session->options, run->define, &session.options);
     if (is_good) {
         task.session = &session;
+        task.looks_again |= run->define == NULL;
         is_good = grout_trial__run(&task, text, &trial);
     }
     *is_clean_out = is_good && grout_trial__is_clean(&trial);
+    run->tried++;
+    run->valid += trial.is_valid;
+    run->clean += *is_clean_out;
     grout_trial__deinit(&trial);
     free(session.options.uses);
     return is_good;
 }
 
-static bool counts(const grout_other_size *size) {
-    return size->held > 0 || size->tried < TRIED_MIN;
+/* A size that no text can be run at is none. */
+static bool counts(const grout_other_run *run) {
+    return run->clean > 0 || (run->tried < TRIED_MIN && run->valid > 0);
 }
 
-/* The failures at the first sizes. */
-static uint32_t count_first(const grout_other_sizes *sizes, uint32_t first, uint32_t failed) {
+/* The failures at the first runs. */
+static uint32_t count_first(const grout_other_runs *runs, uint32_t first, uint32_t failed) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < first; i++) {
-        count += (failed >> i & 1) != 0 && counts(&sizes->items[i]);
+        count += (failed >> i & 1) != 0 && counts(&runs->items[i]);
     }
     return count;
 }
 
-bool grout_other_sizes__try(grout_other_sizes *sizes, const grout_text *text, uint32_t most,
-                            uint32_t *failed_out) {
+bool grout_other_runs__try(grout_other_runs *runs, const grout_text *text, uint32_t most,
+                           uint32_t *failed_out) {
     uint32_t failed = UINT32_MAX;
     bool is_good = true;
-    for (uint32_t i = 0; i < sizes->count && is_good; i++) {
-        grout_other_size *size = &sizes->items[i];
+    for (uint32_t i = 0; i < runs->count && is_good; i++) {
+        grout_other_run *run = &runs->items[i];
         bool is_clean = false;
-        if (counts(size)) {
-            is_good = try_size(sizes, size, text, &is_clean);
-            size->tried++;
-            size->held += is_clean;
+        if (run->clean > 0 || run->tried < TRIED_MIN) {
+            is_good = try_run(runs, run, text, &is_clean);
         }
         failed &= is_clean ? ~(UINT32_C(1) << i) : UINT32_MAX;
-        if (count_first(sizes, i + 1, failed) > most) {
+        if (count_first(runs, i + 1, failed) > most) {
             break;
         }
     }
@@ -210,14 +221,15 @@ bool grout_other_sizes__try(grout_other_sizes *sizes, const grout_text *text, ui
     return is_good;
 }
 
-uint32_t grout_other_sizes__count(const grout_other_sizes *sizes, uint32_t failed) {
-    return count_first(sizes, sizes->count, failed);
+uint32_t grout_other_runs__count(const grout_other_runs *runs, uint32_t failed) {
+    return count_first(runs, runs->count, failed);
 }
 
-void grout_other_sizes__describe(const grout_other_sizes *sizes, uint32_t failed, grout_text *out) {
-    for (uint32_t i = 0; i < sizes->count; i++) {
-        if ((failed >> i & 1) == 0) {
-            grout_text_add(out, ", -D %s", sizes->items[i].define);
+void grout_other_runs__describe(const grout_other_runs *runs, uint32_t failed, grout_text *out) {
+    for (uint32_t i = 0; i < runs->count; i++) {
+        const grout_other_run *run = &runs->items[i];
+        if ((failed >> i & 1) != 0 && run->define != NULL && run->valid > 0) {
+            grout_text_add(out, "%s-D %s", out->size > 0 ? ", " : "", run->define);
         }
     }
 }
