@@ -184,31 +184,3 @@ void grout_value_writer__change_nests(grout_value_writer *it) {
         }
     }
 }
-
-/* Two values in each other's place, where a line has two. */
-void grout_value_writer__swap_names(grout_value_writer *it) {
-    grout_span names[2];
-    size_t count = 0;
-    for (size_t i = grout_span__get_results_size(it->code); i < it->code.size; i++) {
-        const grout_span name =
-            grout_span__get_name((grout_span){it->code.data + i, it->code.size - i});
-        if (name.size > 0) {
-            if (count == 2) {
-                return;
-            }
-            names[count++] = name;
-        }
-    }
-    if (count == 2 && it->steers && !grout_span__is_equal(names[0], names[1])) {
-        const char *between = names[0].data + names[0].size;
-        grout_text text = {0};
-        grout_text_add(&text, "%.*s%.*s%.*s", (int)names[1].size, names[1].data,
-                       (int)(names[1].data - between), between, (int)names[0].size, names[0].data);
-        if (text.data != NULL) {
-            grout_value_writer__replace(it, (size_t)(names[0].data - it->code.data),
-                                        (size_t)(names[1].data + names[1].size - names[0].data),
-                                        (grout_span){text.data, text.size}, "", GROUT_COST_SWAP);
-        }
-        grout_text_free(&text);
-    }
-}

@@ -24,7 +24,35 @@
 /* What is small is a number of something: CTAs, slots, heads. */
 #define SMALL_MAX 8
 
+/* ---- a run --------------------------------------------------------------------------------- */
+
+/* The options of the call and the run's own -D, which win. No other schedule is looked at. */
+static bool make_options(const grout_options *own, const grout_other_run *run, grout_options *out) {
+    size_t count = 0;
+    *out = *own;
+    out->uses = calloc(own->use_count + GROUT_OTHER_DEFINES_MAX, sizeof *out->uses);
+    for (size_t i = 0; out->uses != NULL && i < own->use_count; i++) {
+        if (own->uses[i].id != GROUT_OPTION_EXPLORE) {
+            out->uses[count++] = own->uses[i];
+        }
+    }
+    for (uint32_t i = 0; out->uses != NULL && i < run->define_count; i++) {
+        out->uses[count++] =
+            (grout_option_use){.id = GROUT_OPTION_DEFINE, .value = run->defines[i]};
+    }
+    out->use_count = count;
+    return out->uses != NULL;
+}
+
 /* ---- which ---------------------------------------------------------------------------------- */
+
+/* What is known while they are found. */
+typedef struct finder {
+    grout_other_runs *runs;
+    const grout_module *module; /* bound at the own size */
+    const grout_size_role *roles;
+    const grout_bytes *text;
+} finder;
 
 typedef struct values {
     int64_t items[VALUES_MAX];
@@ -73,45 +101,98 @@ static void find_values(const grout_module *module, const grout_size_role *roles
 
 /* Its own size under other schedules. */
 static void add_schedules(grout_other_runs *to) {
-    to->items[to->count++] = (grout_other_run){.define = NULL};
+    to->items[to->count++] = (grout_other_run){.define_count = 0};
+}
+
+static void free_run(grout_other_run *run) {
+    for (uint32_t i = 0; i < run->define_count; i++) {
+        grout__free(run->defines[i]);
+    }
+    *run = (grout_other_run){0};
 }
 
 /* False without memory. */
-static bool add_size(grout_other_runs *to, const char *name, int64_t value) {
-    grout_text define = {0};
-    grout_text_add(&define, "%s=%lld", name, (long long)value);
-    if (define.failed) {
-        grout_text_free(&define);
+static bool define(grout_other_run *run, const grout_module *module, grout_const_id id,
+                   int64_t value) {
+    grout_text text = {0};
+    grout_text_add(&text, "%s=%lld",
+                   grout_module_get_string(module, grout_module_get_const(module, id)->name),
+                   (long long)value);
+    if (text.failed) {
+        grout_text_free(&text);
         return false;
     }
-    to->items[to->count++] = (grout_other_run){.define = define.data};
+    run->defines[run->define_count++] = text.data;
     return true;
 }
 
-static bool add_consts(grout_other_runs *to, const grout_module *module,
-                       const grout_size_role *roles, grout_size_role role) {
+/* A larger tile is one of a larger problem, where the own one would leave a part of a tile. */
+static bool define_problem(grout_other_run *run, const finder *it, int64_t tile, int64_t larger) {
     bool is_good = true;
-    for (grout_const_id id = 1; id < grout_module_get_const_count(module) && is_good; id++) {
-        values found = {0};
+    for (grout_const_id id = 1; id < grout_module_get_const_count(it->module) && is_good; id++) {
         int64_t own;
-        if (roles[id] == role && grout_size__is_given(module, id, &own)) {
-            find_values(module, roles, id, own, &found);
-        }
-        const char *name =
-            grout_module_get_string(module, grout_module_get_const(module, id)->name);
-        for (uint32_t i = 0; i < found.count && is_good && to->count < GROUT_OTHER_RUNS_MAX; i++) {
-            is_good = add_size(to, name, found.items[i]);
+        if (run->define_count < GROUT_OTHER_DEFINES_MAX && it->roles[id] == GROUT_SIZE_PROBLEM &&
+            grout_size__is_given(it->module, id, &own) && own % tile == 0 && own % larger != 0) {
+            is_good = define(run, it->module, id, 2 * own);
         }
     }
     return is_good;
 }
 
-static bool add_all(grout_other_runs *to, const grout_module *module) {
+/* Whether the text can be run so: a size that the kernel refuses is none. */
+static bool is_valid(const finder *it, const grout_other_run *run) {
+    grout_session session = *it->runs->task.session;
+    grout_load load = {0};
+    session.is_quiet = true;
+    session.diags = grout_session__new_diags(it->runs->task.session);
+    const bool is_valid = session.diags != NULL &&
+                          make_options(&it->runs->task.session->options, run, &session.options) &&
+                          grout_load__init(&session, it->runs->task.path, it->text, false, &load);
+    if (session.options.uses != it->runs->task.session->options.uses) {
+        free(session.options.uses);
+    }
+    grout_load__deinit(&load);
+    grout_diags_free(session.diags);
+    return is_valid;
+}
+
+/* False without memory. */
+static bool add_size(const finder *it, grout_const_id id, int64_t own, int64_t value) {
+    grout_other_run run = {0};
+    bool is_good = define(&run, it->module, id, value);
+    if (is_good && it->roles[id] == GROUT_SIZE_TILE && value > own) {
+        is_good = define_problem(&run, it, own, value);
+    }
+    if (is_good && it->runs->count < GROUT_OTHER_RUNS_MAX && is_valid(it, &run)) {
+        it->runs->items[it->runs->count++] = run;
+    } else {
+        free_run(&run);
+    }
+    return is_good;
+}
+
+static bool add_consts(const finder *it, grout_size_role role) {
+    bool is_good = true;
+    for (grout_const_id id = 1; id < grout_module_get_const_count(it->module) && is_good; id++) {
+        values found = {0};
+        int64_t own;
+        if (it->roles[id] == role && grout_size__is_given(it->module, id, &own)) {
+            find_values(it->module, it->roles, id, own, &found);
+        }
+        for (uint32_t i = 0; i < found.count && is_good; i++) {
+            is_good = add_size(it, id, own, found.items[i]);
+        }
+    }
+    return is_good;
+}
+
+static bool add_all(grout_other_runs *to, const grout_module *module, const grout_bytes *text) {
     static const grout_size_role order[] = {GROUT_SIZE_PROBLEM, GROUT_SIZE_RING, GROUT_SIZE_TILE};
     grout_size_role *roles = grout_size_roles__find(module);
+    const finder it = {.runs = to, .module = module, .roles = roles, .text = text};
     bool is_good = roles != NULL;
     for (size_t i = 0; i < sizeof order / sizeof order[0] && is_good; i++) {
-        is_good = add_consts(to, module, roles, order[i]);
+        is_good = add_consts(&it, order[i]);
     }
     grout__free(roles);
     return is_good;
@@ -135,7 +216,7 @@ bool grout_other_runs__find(const grout_trial_task *task, const grout_text *text
     session.diags = grout_session__new_diags(task->session);
     bool is_good = session.diags != NULL;
     if (is_good && grout_load__init(&session, task->path, &bytes, false, &load)) {
-        is_good = add_all(out, load.bound);
+        is_good = add_all(out, load.bound, &bytes);
     }
     grout_load__deinit(&load);
     grout_diags_free(session.diags);
@@ -144,53 +225,34 @@ bool grout_other_runs__find(const grout_trial_task *task, const grout_text *text
 
 void grout_other_runs__deinit(grout_other_runs *runs) {
     for (uint32_t i = 0; i < runs->count; i++) {
-        grout__free(runs->items[i].define);
+        free_run(&runs->items[i]);
     }
     *runs = (grout_other_runs){0};
 }
 
 /* ---- a text in them ------------------------------------------------------------------------- */
 
-/* The options of the call and the size's own -D, which wins. No other schedule is looked at. */
-static bool make_options(const grout_options *own, char *define, grout_options *out) {
-    size_t count = 0;
-    *out = *own;
-    out->uses = calloc(own->use_count + 1, sizeof *out->uses);
-    for (size_t i = 0; out->uses != NULL && i < own->use_count; i++) {
-        if (own->uses[i].id != GROUT_OPTION_EXPLORE) {
-            out->uses[count++] = own->uses[i];
-        }
-    }
-    if (out->uses != NULL && define != NULL) {
-        out->uses[count++] = (grout_option_use){.id = GROUT_OPTION_DEFINE, .value = define};
-    }
-    out->use_count = count;
-    return out->uses != NULL;
-}
-
 static bool try_run(const grout_other_runs *runs, grout_other_run *run, const grout_text *text,
                     bool *is_clean_out) {
     grout_trial_task task = runs->task;
     grout_session session = *task.session;
     grout_trial trial = {0};
-    bool is_good = make_options(&runs->task.session->options, run->define, &session.options);
+    bool is_good = make_options(&runs->task.session->options, run, &session.options);
     if (is_good) {
         task.session = &session;
-        task.looks_again |= run->define == NULL;
+        task.looks_again |= run->define_count == 0;
         is_good = grout_trial__run(&task, text, &trial);
     }
     *is_clean_out = is_good && grout_trial__is_clean(&trial);
     run->tried++;
-    run->valid += trial.is_valid;
     run->clean += *is_clean_out;
     grout_trial__deinit(&trial);
     free(session.options.uses);
     return is_good;
 }
 
-/* A size that no text can be run at is none. */
 static bool counts(const grout_other_run *run) {
-    return run->clean > 0 || (run->tried < TRIED_MIN && run->valid > 0);
+    return run->clean > 0 || run->tried < TRIED_MIN;
 }
 
 /* The failures at the first runs. */
@@ -209,7 +271,7 @@ bool grout_other_runs__try(grout_other_runs *runs, const grout_text *text, uint3
     for (uint32_t i = 0; i < runs->count && is_good; i++) {
         grout_other_run *run = &runs->items[i];
         bool is_clean = false;
-        if (run->clean > 0 || run->tried < TRIED_MIN) {
+        if (counts(run)) {
             is_good = try_run(runs, run, text, &is_clean);
         }
         failed &= is_clean ? ~(UINT32_C(1) << i) : UINT32_MAX;
@@ -228,8 +290,12 @@ uint32_t grout_other_runs__count(const grout_other_runs *runs, uint32_t failed) 
 void grout_other_runs__describe(const grout_other_runs *runs, uint32_t failed, grout_text *out) {
     for (uint32_t i = 0; i < runs->count; i++) {
         const grout_other_run *run = &runs->items[i];
-        if ((failed >> i & 1) != 0 && run->define != NULL && run->valid > 0) {
-            grout_text_add(out, "%s-D %s", out->size > 0 ? ", " : "", run->define);
+        for (uint32_t k = 0; k < run->define_count && (failed >> i & 1) != 0; k++) {
+            grout_text_add(out, "%s-D %s",
+                           k > 0           ? " "
+                           : out->size > 0 ? ", "
+                                           : "",
+                           run->defines[k]);
         }
     }
 }

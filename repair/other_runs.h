@@ -6,14 +6,15 @@
 
 #include "trial.h"
 
-#define GROUT_OTHER_RUNS_MAX 24u
+#define GROUT_OTHER_RUNS_MAX    24u
+#define GROUT_OTHER_DEFINES_MAX 4u
 
-/* One const with another value, or the own size under other schedules. */
+/* Consts with other values, or the own size under other schedules. */
 typedef struct grout_other_run {
-    char *define;   /* "K=896", as -D takes it; NULL: other schedules. Owned */
-    uint32_t tried; /* texts */
-    uint32_t valid; /* of these, that could be run */
-    uint32_t clean; /* and had no finding */
+    char *defines[GROUT_OTHER_DEFINES_MAX]; /* "K=896", as -D takes it; owned */
+    uint32_t define_count;                  /* 0: other schedules */
+    uint32_t tried;                         /* texts */
+    uint32_t clean;                         /* of these, without a finding */
 } grout_other_run;
 
 typedef struct grout_other_runs {
@@ -24,8 +25,8 @@ typedef struct grout_other_runs {
 
 /*
  * Finds them for a text that is clean at the size of a task, whose runs took so many steps: each
- * const that a number gives, alone, larger and smaller; sizes of the problem first, then rings and
- * tiles. If the call asks for several sizes itself, there are other schedules alone. False without
+ * const that a number gives, larger and smaller; sizes of the problem first, then rings and tiles.
+ * If the call asks for several sizes itself, there are other schedules alone. False without
  * memory. Deinit even then.
  */
 bool grout_other_runs__find(const grout_trial_task *task, const grout_text *text, uint64_t steps,

@@ -75,17 +75,17 @@ static void drop_attributes(writer *it, grout_span code) {
     }
 }
 
-/* Another order than the written one: 'order(release)' for 'order(relaxed)'. */
-static void change_order(writer *it, grout_span code) {
-    const grout_span written =
-        grout_span__find_attribute(code, grout_attr_get_info(GROUT_ATTR_ORDER)->text);
+/* Another choice than the written one: 'order(release)' for 'order(relaxed)'. */
+static void change_choice(writer *it, grout_span code, grout_attr attr) {
+    const char *word = grout_attr_get_info(attr)->text;
+    const grout_span written = grout_span__find_attribute(code, word);
     for (int id = 1; written.size > 0 && id < GROUT_CHOICE_COUNT; id++) {
         const grout_choice_info *choice = grout_choice_get_info((grout_choice)id);
-        if (choice->attr != GROUT_ATTR_ORDER) {
+        if (choice->attr != attr) {
             continue;
         }
         grout_text text = {0};
-        grout_text_add(&text, " %s(%s)", grout_attr_get_info(GROUT_ATTR_ORDER)->text, choice->text);
+        grout_text_add(&text, " %s(%s)", word, choice->text);
         if (text.data != NULL && !grout_span__is(written, text.data)) {
             add_replacement(it, (size_t)(written.data - code.data), written.size, text.data, 1);
         }
@@ -335,11 +335,15 @@ static void change_line(writer *it, const grout_phrases *phrases) {
             add_replacement(it, code.size, 0, " orders_tensor_core", 0);
         }
     }
-    if (!line->is_statement || line->sync == NULL) {
+    if (!line->is_statement) {
+        return;
+    }
+    change_choice(it, code, GROUT_ATTR_ORDER);
+    change_choice(it, code, GROUT_ATTR_SCOPE);
+    if (line->sync == NULL) {
         return;
     }
     drop_attributes(it, code);
-    change_order(it, code);
     add_pair(it, code, line);
     change_mnemonic(it, code, line);
     if (line->sync->mode == GROUT_SYNC_MODE_STARTS) {

@@ -285,24 +285,6 @@ static size_t change_mark(grout_value_writer *it, size_t at) {
     return 1;
 }
 
-/* 'sub %a, %b' becomes 'sub %b, %a', of an operation that has the line for itself. */
-static void swap_operands(grout_value_writer *it) {
-    grout_span rest = it->task->outline->items[it->line].operands;
-    const grout_span first = grout_span__take_operand(&rest);
-    const grout_span second = grout_span__take_operand(&rest);
-    if (first.size == 0 || second.size == 0 || rest.size > 0) {
-        return;
-    }
-    grout_text text = {0};
-    grout_text_add(&text, "%.*s, %.*s", (int)second.size, second.data, (int)first.size, first.data);
-    if (text.data != NULL) {
-        grout_value_writer__replace(it, (size_t)(first.data - it->code.data),
-                                    (size_t)(second.data + second.size - first.data),
-                                    (grout_span){text.data, text.size}, "", GROUT_COST_SWAP);
-    }
-    grout_text_free(&text);
-}
-
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /* The bytes of "%name =" at the start of a line, which name what it makes. */
@@ -521,6 +503,17 @@ static void find_unused_const(grout_value_writer *it, grout_span name, grout_spa
     }
 }
 
+static bool is_of_bytes(const grout_value_writer *it) {
+    return it->task->trial->items[0].code == GROUT_DIAG_BARRIER_TX_MISMATCH;
+}
+
+/* Whether the line announces bytes. */
+static bool expects(const grout_value_writer *it) {
+    const grout_outline_line *line = &it->task->outline->items[it->line];
+    const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
+    return opcode == GROUT_OP_MBARRIER_EXPECT || opcode == GROUT_OP_MBARRIER_EXPECT_DROP;
+}
+
 static void change_line(grout_value_writer *it) {
     size_t brackets = 0;
     it->code = it->task->outline->lines->items[it->line].code;
@@ -537,12 +530,16 @@ static void change_line(grout_value_writer *it) {
         i += change_token(it, i, brackets);
     }
     if (it->task->outline->items[it->line].operands.size > 0) {
-        swap_operands(it);
+        grout_value_writer__swap_operands(it);
+    }
+    if (is_of_bytes(it) && expects(it)) {
+        grout_value_writer__change_expected(it);
     }
     grout_value_writer__change_nests(it);
     grout_value_writer__start_over(it);
     grout_value_writer__change_turn(it);
     grout_value_writer__swap_names(it);
+    grout_value_writer__swap_indices(it);
     it->base = base;
 }
 
@@ -595,9 +592,8 @@ static void change_const_line(grout_value_writer *it) {
         return;
     }
     /* Another count of steps makes many a race go away; only bytes are seldom wrong elsewhere. */
-    const bool is_of_bytes = it->task->trial->items[0].code == GROUT_DIAG_BARRIER_TX_MISMATCH;
     const uint32_t base = it->base;
-    it->base += base > 0 && !is_of_bytes ? GROUT_COST_NAME : 0;
+    it->base += base > 0 && !is_of_bytes(it) ? GROUT_COST_NAME : 0;
     while (rest.size > 0 && it->is_good) {
         grout_span value = grout_span__take_operand(&rest);
         const grout_span name = grout_span__trim(grout_span__split(&value, '='));
@@ -606,9 +602,13 @@ static void change_const_line(grout_value_writer *it) {
         if (it->distance == GROUT_DISTANCE_MAX || is_for_others(it, word, 4)) {
             continue;
         }
+        value = grout_span__trim(value);
         const size_t end = (size_t)(value.data - it->code.data) + value.size;
         for (size_t i = (size_t)(value.data - it->code.data); i < end && it->is_good;) {
             i += change_token(it, i, 0);
+        }
+        if (is_of_bytes(it)) {
+            grout_value_writer__change_bytes(it, (size_t)(value.data - it->code.data), end);
         }
     }
     it->base = base;

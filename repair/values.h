@@ -55,8 +55,14 @@ void grout_value_writer__replace(grout_value_writer *it, size_t start, size_t co
 bool grout_value_writer__can_use(const grout_value_writer *it, grout_span name);
 /* nests.c: each operation of the line, whole and in parentheses. */
 void grout_value_writer__change_nests(grout_value_writer *it);
-/* nests.c: two values in each other's place, where a line has two. */
+/* swaps.c: the two operands of a line, two values where it has two, two indices of an element. */
+void grout_value_writer__swap_operands(grout_value_writer *it);
 void grout_value_writer__swap_names(grout_value_writer *it);
+void grout_value_writer__swap_indices(grout_value_writer *it);
+/* byte_counts.c: the bytes that the line expects. */
+void grout_value_writer__change_expected(grout_value_writer *it);
+/* byte_counts.c: a count of bytes, from start to end of the line. */
+void grout_value_writer__change_bytes(grout_value_writer *it, size_t start, size_t end);
 /* turns.c: the last operand of a product, use_acc: '(gt %k, 0)' of a loop around it. */
 void grout_value_writer__start_over(grout_value_writer *it);
 /* turns.c: '(eq %p, 0)' becomes '(eq %p, N - 1)': the last turn is meant, not the first. */

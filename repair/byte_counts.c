@@ -1,0 +1,66 @@
+/* byte_counts.c - what a count of bytes may lack: a factor, or the bytes of another copy.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "values.h"
+
+#include <string.h>
+
+/* '2 * TM * TK' for 'TM * TK': the bytes of an element. Half and a quarter of it: '4 * ' was. */
+static void change_factor(grout_value_writer *it, size_t start, size_t end) {
+    static const char *const factors[] = {"2 * ", "4 * ", "8 * "};
+    const grout_span own = {it->code.data + start, end - start};
+    const size_t size = strlen(factors[0]);
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        if (own.size > size && memcmp(own.data, factors[i], size) == 0) {
+            grout_value_writer__replace(it, start, size, (grout_span){"", 0}, "",
+                                        GROUT_COST_NUMBER);
+            for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
+                if (k != i) {
+                    grout_value_writer__replace(it, start, size, (grout_span){factors[k], size}, "",
+                                                GROUT_COST_NUMBER);
+                }
+            }
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        grout_value_writer__replace(it, start, 0, (grout_span){factors[i], size}, "",
+                                    GROUT_COST_NUMBER);
+    }
+}
+
+/* '(TM + TN)' for 'TM': two boxes that have a side in common. */
+static void add_sides(grout_value_writer *it, size_t at, size_t size) {
+    const grout_span side = {it->code.data + at, size};
+    for (size_t i = 0; i < it->const_count; i++) {
+        grout_text text = {0};
+        grout_text_add(&text, "(%.*s + %.*s)", (int)side.size, side.data, (int)it->consts[i].size,
+                       it->consts[i].data);
+        if (text.data != NULL) {
+            grout_value_writer__replace(it, at, size, (grout_span){text.data, text.size}, "",
+                                        GROUT_COST_CONST);
+        }
+        grout_text_free(&text);
+    }
+}
+
+void grout_value_writer__change_expected(grout_value_writer *it) {
+    grout_span rest = it->task->outline->items[it->line].operands, last = rest;
+    while (rest.size > 0) {
+        last = grout_span__take_operand(&rest);
+    }
+    const size_t start = (size_t)(last.data - it->code.data);
+    if (last.size > 0 && last.data[0] != '%') {
+        grout_value_writer__change_bytes(it, start, start + last.size);
+    }
+}
+
+void grout_value_writer__change_bytes(grout_value_writer *it, size_t start, size_t end) {
+    change_factor(it, start, end);
+    for (size_t i = start; i < end;) {
+        const size_t size = grout_span__get_word_size(it->code, i);
+        if (size > 0 && strchr("0123456789", it->code.data[i]) == NULL) {
+            add_sides(it, i, size);
+        }
+        i += size > 0 ? size : 1;
+    }
+}
