@@ -18,7 +18,7 @@
 #define STEPS_FACTOR 4u
 #define STEPS_MORE   100000u
 /* Texts, of which none held at a size, until that size does not count. */
-#define TRIED_MIN 4u
+#define TRIED_MIN 16u
 /* Values of a const: twice its own, one tile, one less, the half. */
 #define VALUES_MAX 3u
 /* What is small is a number of something: CTAs, slots, heads. */

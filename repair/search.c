@@ -26,7 +26,7 @@
 /* Tries for a repair that keeps more in flight than one that may be shallow. */
 #define DEEPER_MAX 96u
 /* Clean texts that are tried in other runs (other_runs.h). */
-#define ELSEWHERE_MAX 24u
+#define ELSEWHERE_MAX 64u
 
 static bool has_time(grout_search *it) {
     const grout_host *host = it->task.session->host;
@@ -297,8 +297,9 @@ static bool go_on(grout_search *it, grout_candidate *at, uint32_t *guesses) {
     if (!follow_edits(it, at, &best)) {
         return false;
     }
-    bool is_good = true;
-    if (!is_best(it, &best) && *guesses < GUESSES_MAX && has_time(it)) {
+    const grout_candidate none = {0};
+    bool is_good = grout_candidate__is_best(&best) || look_elsewhere(it, &none, &best);
+    if (is_good && !is_best(it, &best) && *guesses < GUESSES_MAX && has_time(it)) {
         ++*guesses;
         is_good = try_proposals(it, at, &best);
     }

@@ -279,8 +279,7 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     bool is_good = true;
     grout_depth__init(&depth);
     own.observer = &depth.observer;
-    own.looks_again = it->task->looks_again && it->session.replay == NULL &&
-                      !grout_options__has(&it->session.options, GROUT_OPTION_NO_EXPLORE);
+    own.looks_again = it->task->looks_again && it->session.replay == NULL;
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome)) {
         it->trial->depth = depth.most > it->trial->depth ? depth.most : it->trial->depth;
         is_good = take_outcome(it, &outcome) && take_more(it, &outcome) &&

@@ -144,6 +144,13 @@ static void change_sign(grout_value_writer *it, size_t at, size_t size) {
     grout_text_free(&text);
 }
 
+/* A number that is right at one size, where a const was meant. */
+static void change_to_consts(grout_value_writer *it, size_t at, size_t size) {
+    for (size_t i = 0; i < it->const_count; i++) {
+        grout_value_writer__replace(it, at, size, it->consts[i], "", GROUT_COST_CONST);
+    }
+}
+
 static size_t change_number(grout_value_writer *it, size_t at, size_t brackets) {
     bool is_float = false;
     const size_t size = get_number_size(it->code, at, &is_float);
@@ -152,6 +159,9 @@ static size_t change_number(grout_value_writer *it, size_t at, size_t brackets) 
         change_sign(it, at, size);
     } else {
         change_integer(it, at, size);
+        if (brackets > 0 || (it->steers && it->names.count > 0)) {
+            change_to_consts(it, at, size);
+        }
     }
     return size;
 }

@@ -460,6 +460,109 @@ SLIPS = (("sub (mul %v, 2.0), %bias", "add (mul %v, 2.0), %bias"),
 EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobody
 
 
+# Much has one value here: TM, TN and TK, and at one size each may stand for another one.
+EQUAL = """const M = 128, N = 128, K = 192
+const TM = 64, TN = 64, TK = 64, STAGES = 2
+const BYTES = 4 * TK * (TM + TN)
+
+kernel @sums(%a: in gmem f32[M, K], %b: in gmem f32[K, N], %c: out gmem f32[M, N])
+    grid(m = M / TM, n = N / TN) threads(wg = 2)
+{
+  scratch %as : smem f32[STAGES, TM, TK]
+  scratch %bs : smem f32[STAGES, TK, TN]
+  scratch %full : mbarrier[STAGES]
+  scratch %empty : mbarrier[STAGES]
+  %wg = axis_index wg
+  %row = mul (axis_index m), TM
+  %col = mul (axis_index n), TN
+  if (eq %wg, 0) {
+    for %i in 0..STAGES {
+      mbarrier_init %full[%i], 1
+      mbarrier_init %empty[%i], 1
+    }
+  }
+  block_barrier
+  if (eq %wg, 0) {
+    for %k in 0..K / TK {
+      %slot = rem %k, STAGES
+      mbarrier_wait %empty[%slot], (%k / STAGES + 1) % 2
+      mbarrier_expect %full[%slot], BYTES
+      copy_gmem_to_smem %a[ds(%row, TM), ds(%k * TK, TK)], %as[%slot], %full[%slot]
+      copy_gmem_to_smem %b[ds(%k * TK, TK), ds(%col, TN)], %bs[%slot], %full[%slot]
+    }
+  } else {
+    %sum = for %k in 0..K / TK carry(%v = (broadcast 0.0 : f32[TM, TN])) {
+      %slot = rem %k, STAGES
+      mbarrier_wait %full[%slot], %k / STAGES % 2
+      %next = mma %v, (load %as[%slot]), (load %bs[%slot])
+      commit_smem
+      mbarrier_arrive %empty[%slot]
+      yield %next
+    }
+    store %c[ds(%row, TM), ds(%col, TN)], %sum
+  }
+}
+
+kernel @reference(%a: in gmem f32[M, K], %b: in gmem f32[K, N], %c: out gmem f32[M, N])
+{
+  store %c, (mma (broadcast 0.0 : f32[M, N]), (load %a), (load %b))
+}
+
+check @sums against @reference rtol(1e-5)
+"""
+EQUAL_SLIPS = (("4 * TK * (TM + TN)", "4 * TK * TM"), ("4 * TK * (TM + TN)", "2 * TK * (TM + TN)"),
+               ("mul (axis_index n), TN", "mul (axis_index n), 32"))
+# One loop has a number where others have consts: what repairs it is right at this size alone.
+FIXED = """const N = 64, B = 32
+
+kernel @copy(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  for %i in 0..3 {
+    store %y[ds(%i * B, B)], (load %x[ds(%i * B, B)])
+  }
+}
+
+kernel @reference(%x: in gmem f32[N], %y: out gmem f32[N])
+{
+  store %y, (load %x)
+}
+
+check @copy against @reference
+"""
+# Who comes last adds up. The fair schedule lets CTA 1 come last, another one does not.
+TICKETS = """const N = 64, SPLITS = 2
+
+kernel @split(%x: in gmem f32[SPLITS, N], %tickets: inout gmem i32[1] init(zeros), %y: out gmem f32[N])
+    grid(split = SPLITS)
+{
+  scratch %parts : gmem f32[SPLITS, N]
+  %split = axis_index split
+  store %parts[%split], (mul (load %x[%split]), 2.0)
+  %ticket = atomic_fetch_add %tickets[0], 1 order(acq_rel) scope(gpu)
+  if (eq %ticket, SPLITS - 1) {
+    %sum = for %s in 0..SPLITS carry(%v = (broadcast 0.0 : f32[N])) {
+      yield (add %v, (load %parts[%s]))
+    }
+    store %y, %sum
+  }
+}
+
+kernel @reference(%x: in gmem f32[SPLITS, N], %tickets: inout gmem i32[1], %y: out gmem f32[N])
+{
+  %sum = for %s in 0..SPLITS carry(%v = (broadcast 0.0 : f32[N])) {
+    yield (add %v, (mul (load %x[%s]), 2.0))
+  }
+  store %tickets[0], SPLITS
+  store %y, %sum
+}
+
+check @split against @reference
+"""
+TICKET_SLIPS = (("if (eq %ticket, SPLITS - 1)", "if (eq %split, SPLITS - 1)"),
+                ("if (eq %ticket, SPLITS - 1)", "if (eq %ticket, SPLITS - 2)"),
+                ("order(acq_rel) scope(gpu)", "order(acq_rel) scope(cta)"))
+
+
 # Rings that keep several copies in flight: a repair that waits for each at once would be clean, too.
 MBARRIERS = """const N = 256, B = 32, STAGES = 4
 kernel @ring(%x: in gmem f32[N], %y: out gmem f32[N]) threads(wg = 3)
@@ -520,6 +623,29 @@ kernel @groups(%x: in gmem f32[N * 4], %y: out gmem f32[N * 4]) threads(wg = 1)
 SHALLOW = ((MBARRIERS, "(%k / STAGES + 1) % 2", "%k / STAGES % 2"),
            (MBARRIERS, "%empty[%i], 2", "%empty[%i], 1"),
            (GROUPS, "wait STAGES - 2", "wait STAGES - 1"))
+
+
+def expect_original(folder, right, slips):
+    """Each slip is put right as it was."""
+    run("check", write(f"{folder}/right.grout", right)).expect(0)
+    for before, after in slips:
+        assert right.count(before) == 1, before
+        path = write(f"{folder}/k.grout", right.replace(before, after))
+        run("check", path).expect(1)
+        run("fix", "-y", path).expect(0, "1 change")
+        assert read(path).decode() == right, (after, read(path).decode())
+
+
+def test_other_sizes(folder):
+    expect_original(folder, EQUAL, EQUAL_SLIPS)
+    path = write(f"{folder}/fixed.grout", FIXED)
+    run("fix", "-y", path).expect(0, "1 change, the result is clean, but not with -D N=128")
+    run("check", path).expect(0)
+    run("check", path, "-D", "N=128").expect(1)
+
+
+def test_other_schedules(folder):
+    expect_original(folder, TICKETS, TICKET_SLIPS)
 
 
 def test_keeps_depth(folder):
