@@ -24,7 +24,7 @@ typedef struct grout_other_runs {
 } grout_other_runs;
 
 /*
- * Finds them for a text that is clean at the size of a task, whose runs took so many steps: each
+ * Finds them for a text that is clean at the size of a task, whose runs took this many steps: each
  * const that a number gives, larger and smaller; sizes of the problem first, then rings and tiles.
  * If the call asks for several sizes itself, there are other schedules alone. False without
  * memory. Deinit even then.

@@ -44,7 +44,7 @@ void grout_value_writer__swap_names(grout_value_writer *it) {
     }
 }
 
-/* The part of "[..]" behind a bracket, without the bracket that closes it; empty: none does. */
+/* The part of "[..]" after a bracket, without the bracket that closes it; empty: none does. */
 static grout_span get_inside(grout_span code, size_t open) {
     size_t depth = 0;
     for (size_t i = open; i < code.size; i++) {

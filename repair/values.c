@@ -521,7 +521,8 @@ static bool is_of_bytes(const grout_value_writer *it) {
 static bool expects(const grout_value_writer *it) {
     const grout_outline_line *line = &it->task->outline->items[it->line];
     const grout_opcode opcode = grout_op_find(line->mnemonic.data, line->mnemonic.size);
-    return opcode == GROUT_OP_MBARRIER_EXPECT || opcode == GROUT_OP_MBARRIER_EXPECT_DROP;
+    return opcode != GROUT_OP_NONE &&
+           grout_op_get_info(opcode)->effect_row == GROUT_EFFECT_ROW_EXPECT;
 }
 
 static void change_line(grout_value_writer *it) {

@@ -460,7 +460,7 @@ SLIPS = (("sub (mul %v, 2.0), %bias", "add (mul %v, 2.0), %bias"),
 EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobody
 
 
-# Much has one value here: TM, TN and TK, and at one size each may stand for another one.
+# Much has one value here: TM, TN and TK, and at one size each may be taken for another one.
 EQUAL = """const M = 128, N = 128, K = 192
 const TM = 64, TN = 64, TK = 64, STAGES = 2
 const BYTES = 4 * TK * (TM + TN)
@@ -529,7 +529,7 @@ kernel @reference(%x: in gmem f32[N], %y: out gmem f32[N])
 
 check @copy against @reference
 """
-# Who comes last adds up. The fair schedule lets CTA 1 come last, another one does not.
+# The CTA that comes last adds up. The fair schedule lets CTA 1 come last, another one does not.
 TICKETS = """const N = 64, SPLITS = 2
 
 kernel @split(%x: in gmem f32[SPLITS, N], %tickets: inout gmem i32[1] init(zeros), %y: out gmem f32[N])
