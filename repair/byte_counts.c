@@ -4,27 +4,32 @@
 
 #include <string.h>
 
-/* '2 * TM * TK' for 'TM * TK': the bytes of an element. Half and a quarter of it: '4 * ' was. */
-static void change_factor(grout_value_writer *it, size_t start, size_t end) {
-    static const char *const factors[] = {"2 * ", "4 * ", "8 * "};
-    const grout_span own = {it->code.data + start, end - start};
-    const size_t size = strlen(factors[0]);
-    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
-        if (own.size > size && memcmp(own.data, factors[i], size) == 0) {
-            grout_value_writer__replace(it, start, size, (grout_span){"", 0}, "",
-                                        GROUT_COST_NUMBER);
-            for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
-                if (k != i) {
-                    grout_value_writer__replace(it, start, size, (grout_span){factors[k], size}, "",
-                                                GROUT_COST_NUMBER);
-                }
-            }
-            return;
+/* The bytes of an element, before a count of elements. */
+static const char *const factors[] = {"2 * ", "4 * ", "8 * "};
+#define FACTORS     (sizeof factors / sizeof factors[0])
+#define FACTOR_SIZE 4u
+
+/* Each factor but one, in the place of some bytes. */
+static void write_factors(grout_value_writer *it, size_t start, size_t size, size_t own) {
+    for (size_t i = 0; i < FACTORS; i++) {
+        const grout_span factor = {factors[i], FACTOR_SIZE};
+        if (i != own) {
+            grout_value_writer__replace(it, start, size, factor, "", GROUT_COST_NUMBER);
         }
     }
-    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
-        grout_value_writer__replace(it, start, 0, (grout_span){factors[i], size}, "",
-                                    GROUT_COST_NUMBER);
+}
+
+/* '2 * TM * TK' for 'TM * TK' and for '4 * TM * TK', and 'TM * TK' for both. */
+static void change_factor(grout_value_writer *it, size_t start, size_t end) {
+    size_t own = 0;
+    while (own < FACTORS && (end - start <= FACTOR_SIZE ||
+                             memcmp(it->code.data + start, factors[own], FACTOR_SIZE) != 0)) {
+        own++;
+    }
+    const size_t size = own < FACTORS ? FACTOR_SIZE : 0;
+    write_factors(it, start, size, own);
+    if (size > 0) {
+        grout_value_writer__replace(it, start, size, (grout_span){"", 0}, "", GROUT_COST_NUMBER);
     }
 }
 

@@ -96,6 +96,18 @@ static void regroup(grout_value_writer *it, const nest *outer) {
     }
 }
 
+/* by name: the laws of arithmetic again. Which operand comes first is all the same. */
+static bool is_symmetric(grout_opcode opcode) {
+    static const grout_opcode symmetric[] = {GROUT_OP_ADD, GROUT_OP_MUL, GROUT_OP_MIN,
+                                             GROUT_OP_MAX, GROUT_OP_EQ,  GROUT_OP_NE,
+                                             GROUT_OP_AND, GROUT_OP_OR,  GROUT_OP_XOR};
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof symmetric / sizeof symmetric[0]; i++) {
+        is_one |= symmetric[i] == opcode;
+    }
+    return is_one;
+}
+
 /* '(OP %a, ..)' becomes '%a': an operation too many. */
 static void unwrap(grout_value_writer *it, const nest *inner) {
     for (size_t i = 0; i < inner->count && i < 2; i++) {
@@ -175,6 +187,9 @@ void grout_value_writer__change_nests(grout_value_writer *it) {
             it->code.data[i] == '(' ? grout_span__find_close(it->code, i) : it->code.size;
         if (close < it->code.size && read_nest(it, i + 1, close - i - 1, &one)) {
             regroup(it, &one);
+            if (one.count == 2 && !is_symmetric(one.opcode)) {
+                grout_value_writer__swap(it, one.operands[0], one.operands[1]);
+            }
             unwrap(it, &one);
             join_all_unused(it, i, close + 1 - i);
             if (one.operands[0].size > 0 && one.operands[0].data[0] == '%') {

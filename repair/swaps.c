@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
-/* Writes "SECOND between FIRST" over both. */
-static void swap(grout_value_writer *it, grout_span first, grout_span second) {
+void grout_value_writer__swap(grout_value_writer *it, grout_span first, grout_span second) {
     const char *between = first.data + first.size;
     grout_text text = {0};
     grout_text_add(&text, "%.*s%.*s%.*s", (int)second.size, second.data,
@@ -22,7 +21,7 @@ void grout_value_writer__swap_operands(grout_value_writer *it) {
     const grout_span first = grout_span__take_operand(&rest);
     const grout_span second = grout_span__take_operand(&rest);
     if (first.size > 0 && second.size > 0 && rest.size == 0) {
-        swap(it, first, second);
+        grout_value_writer__swap(it, first, second);
     }
 }
 
@@ -40,7 +39,7 @@ void grout_value_writer__swap_names(grout_value_writer *it) {
         }
     }
     if (count == 2 && it->steers && !grout_span__is_equal(names[0], names[1])) {
-        swap(it, names[0], names[1]);
+        grout_value_writer__swap(it, names[0], names[1]);
     }
 }
 
@@ -65,7 +64,7 @@ void grout_value_writer__swap_indices(grout_value_writer *it) {
         while (last.size > 0 && rest.size > 0) {
             const grout_span next = grout_span__take_operand(&rest);
             if (next.size > 0 && !grout_span__is_equal(last, next)) {
-                swap(it, last, next);
+                grout_value_writer__swap(it, last, next);
             }
             last = next;
         }

@@ -55,6 +55,8 @@ void grout_value_writer__replace(grout_value_writer *it, size_t start, size_t co
 bool grout_value_writer__can_use(const grout_value_writer *it, grout_span name);
 /* nests.c: each operation of the line, whole and in parentheses. */
 void grout_value_writer__change_nests(grout_value_writer *it);
+/* swaps.c: one part of the line and a later one. */
+void grout_value_writer__swap(grout_value_writer *it, grout_span first, grout_span second);
 /* swaps.c: the two operands of a line, two values where it has two, two indices of an element. */
 void grout_value_writer__swap_operands(grout_value_writer *it);
 void grout_value_writer__swap_names(grout_value_writer *it);
