@@ -20,27 +20,6 @@ static const struct {
              {">>", "<<"}, {"<", "<="}, {">", ">="},  {"+", "-"},   {"-", "+"},
              {"/", "%"},   {"%", "/"},  {"*", "/"}};
 
-/* ---- a change ------------------------------------------------------------------------------- */
-
-/* The bytes of the line's code from start on become text, and what follows it. */
-void grout_value_writer__replace(grout_value_writer *it, size_t start, size_t count,
-                                 grout_span text, const char *more, uint32_t cost) {
-    const grout_line *line = &it->task->outline->lines->items[it->line];
-    grout_text copy = {0};
-    grout_text_add(&copy, "%.*s%s", (int)text.size, text.data, more);
-    grout_change change = {
-        .kind = GROUT_CHANGE_REPLACE,
-        .line = it->line,
-        .column = line->indent + start,
-        .count = count,
-        .text = copy.failed ? NULL : grout__copy(NULL, copy.data, copy.size),
-    };
-    grout_text_free(&copy);
-    cost += it->base + 2 * it->distance;
-    it->is_good =
-        it->is_good && change.text != NULL && grout_proposals__take(it->proposals, change, cost);
-}
-
 /* Whether the line is of the kernel's body: its reference is never changed. */
 static bool is_own(const grout_outline *outline, size_t line) {
     return outline->items[line].is_place || outline->items[line].is_scratch;
@@ -60,14 +39,6 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-size_t grout_span__get_word_size(grout_span code, size_t at) {
-    size_t size = 0;
-    while (at + size < code.size && is_word_byte(code.data[at + size])) {
-        size++;
-    }
-    return size;
-}
-
 /* "1.5", "0x1.8p3", "1e-3", "42": all bytes of the number. */
 static size_t get_number_size(grout_span code, size_t at, bool *is_float_out) {
     size_t size = grout_span__get_word_size(code, at);
@@ -84,15 +55,6 @@ static size_t get_number_size(grout_span code, size_t at, bool *is_float_out) {
         size += 1 + grout_span__get_word_size(code, at + size + 1);
     }
     return size;
-}
-
-bool grout_value_writer__can_use(const grout_value_writer *it, grout_span name) {
-    for (size_t i = 0; i < it->names.count; i++) {
-        if (grout_span__is_equal(it->names.items[i], name)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* In an index a value may be meant, and anywhere one that nothing uses. */
@@ -297,19 +259,6 @@ static size_t change_mark(grout_value_writer *it, size_t at) {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* The bytes of "%name =" at the start of a line, which name what it makes. */
-size_t grout_span__get_results_size(grout_span code) {
-    for (size_t i = 0; i + 2 < code.size && code.data[0] == '%'; i++) {
-        if (code.data[i] == ' ' && code.data[i + 1] == '=' && code.data[i + 2] == ' ') {
-            return i + 3;
-        }
-        if (code.data[i] == '(' || code.data[i] == '[') {
-            return 0;
-        }
-    }
-    return 0;
-}
-
 static bool is_word_start(grout_span code, size_t at) {
     return is_word_byte(code.data[at]) && (at == 0 || !is_word_byte(code.data[at - 1]));
 }
@@ -333,20 +282,6 @@ static size_t change_token(grout_value_writer *it, size_t at, size_t brackets) {
         return change_word(it, at, begins_statement);
     }
     return change_mark(it, at);
-}
-
-/* ---- brackets ------------------------------------------------------------------------------ */
-
-size_t grout_span__find_close(grout_span code, size_t open) {
-    size_t depth = 0;
-    for (size_t i = open; i < code.size; i++) {
-        depth += code.data[i] == '(' ? 1u : 0u;
-        depth -= code.data[i] == ')' ? 1u : 0u;
-        if (depth == 0) {
-            return i;
-        }
-    }
-    return code.size;
 }
 
 /* ---- parts of indices ----------------------------------------------------------------------- */
