@@ -32,7 +32,7 @@ static grout_span make_span(const char *text) {
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 static bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return grout_span__get_word_size((grout_span){&c, 1}, 0) > 0;
 }
 
 static bool is_digit(char c) {
