@@ -6,6 +6,7 @@
 #include "array.h"
 #include "asleep.h"
 #include "invariant.h"
+#include "lookup.h"
 #include "orders.h"
 
 #include "grout-internal/race.h"
@@ -49,7 +50,7 @@ typedef struct explorer {
     GROUT_ARRAY(node) nodes;
     size_t shared_count; /* nodes that the last run has in common with the one before */
     GROUT_ARRAY(grout_sleeper) sleepers; /* of the last run */
-    GROUT_ARRAY(uint64_t) identities;    /* of all findings so far */
+    grout_lookup identities;             /* of all findings so far */
     grout_attempts attempts;
     grout_ahead *ahead;  /* NULL: nothing is run ahead */
     bool holds_witness;  /* the launch's arrays are as the last witness left them */
@@ -121,15 +122,13 @@ static bool has(const uint64_t *items, size_t count, uint64_t item) {
 static bool add_identities(explorer *it, const grout_checker *checker, bool *is_new_out) {
     *is_new_out = false;
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
-        uint64_t identity = grout_checker_get_finding(checker, i)->identity;
-        if (has(it->identities.items, it->identities.count, identity)) {
-            continue;
-        }
-        if (!GROUT_ARRAY_RESERVE(&it->identities, it->launch->allocator, 1)) {
+        uint32_t *known =
+            grout_lookup__at(&it->identities, grout_checker_get_finding(checker, i)->identity);
+        if (known == NULL) {
             return false;
         }
-        it->identities.items[it->identities.count++] = identity;
-        *is_new_out = true;
+        *is_new_out |= *known == 0;
+        *known = 1;
     }
     return true;
 }
@@ -641,7 +640,7 @@ static void deinit(explorer *it) {
     it->out->left = left; /* the result says what was not tried */
     grout__free(it->nodes.items);
     grout__free(it->sleepers.items);
-    grout__free(it->identities.items);
+    grout_lookup__deinit(&it->identities);
     grout__free(it->orders);
     grout__free(it->is_asked);
     grout_writes_judge_free(it->attempts.judge);
@@ -652,6 +651,7 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
                    grout_exploration *out, grout_diags *diags) {
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
+    it.identities.allocator = launch->allocator;
     it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel,
                                    options->outcome != NULL);
     it.is_asked =

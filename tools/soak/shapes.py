@@ -395,7 +395,7 @@ def phases(n):
                         "store %y[0], 1"])
 
 
-@shape(1 << 18)
+@shape(1 << 18, without=("advice",))
 def meetings(n):
     """barriers of two threads"""
     return kernel(OUT + " threads(wg = 2)", ["store %y[(axis_index wg)], 1", *["block_barrier"] * n])

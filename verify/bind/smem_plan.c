@@ -31,6 +31,7 @@ typedef struct smem_plan {
     grout_binding *binding;
     pool_entry *pool;
     uint32_t pool_count;
+    uint32_t first_free;       /* no entry of the pool before it is free */
     uint32_t *taken;           /* by object: its entry of the pool, plus 1 */
     grout_object_id *barriers; /* placed so far */
     uint32_t barrier_count;
@@ -102,7 +103,7 @@ static bool is_alike(const smem_plan *plan, grout_object_id a, grout_object_id b
 /* Offsets of barriers count from the first barrier until finish_plan moves them. */
 static void place_barriers(smem_plan *plan, grout_object_id id) {
     int64_t bytes = get_bytes(plan, id);
-    uint32_t k = 0;
+    uint32_t k = plan->first_free;
     if (plan->pool_count > POOL_SEARCH_MAX) {
         k = plan->pool_count; /* beyond every budget: only stay fast */
     }
@@ -117,6 +118,9 @@ static void place_barriers(smem_plan *plan, grout_object_id id) {
         plan->barrier_bytes += bytes;
     }
     plan->pool[k].is_used = true;
+    while (plan->first_free < plan->pool_count && plan->pool[plan->first_free].is_used) {
+        plan->first_free++;
+    }
     plan->taken[id] = k + 1;
     plan->barriers[plan->barrier_count++] = id;
     plan->binding->bound->object_offsets[id] = plan->pool[k].offset;
@@ -133,6 +137,12 @@ static void place_object(smem_plan *plan, grout_object_id id) {
     }
 }
 
+static void give_back(smem_plan *plan, uint32_t entry) {
+    GROUT_ASSERT(plan->pool[entry].is_used);
+    plan->pool[entry].is_used = false;
+    plan->first_free = entry < plan->first_free ? entry : plan->first_free;
+}
+
 static void place_block(smem_plan *plan, grout_block_id id);
 
 static void place_scope(smem_plan *plan, const grout_op *op) {
@@ -147,8 +157,7 @@ static void place_scope(smem_plan *plan, const grout_op *op) {
     for (uint32_t k = 0; k < body->arg_count; k++) {
         grout_object_id object = grout_module_get_value(module, body->first_arg + k)->object;
         if (plan->taken[object] != 0) {
-            GROUT_ASSERT(plan->pool[plan->taken[object] - 1].is_used);
-            plan->pool[plan->taken[object] - 1].is_used = false;
+            give_back(plan, plan->taken[object] - 1);
         }
     }
     memcpy(plan->top, top, sizeof top);
@@ -196,7 +205,7 @@ static void finish_plan(smem_plan *plan, grout_kernel_id kernel) {
 }
 
 static void place_kernel(smem_plan *plan, grout_kernel_id kernel) {
-    plan->pool_count = plan->barrier_count = 0;
+    plan->pool_count = plan->first_free = plan->barrier_count = 0;
     plan->barrier_bytes = 0;
     memset(plan->top, 0, sizeof plan->top);
     memset(plan->peak, 0, sizeof plan->peak);
