@@ -25,7 +25,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 ENTRY = re.compile(r"^GROUT_(?:OP|ALU|MATH|REDUCE|ATOMIC)\(\s*[A-Z0-9_]+,\s*([a-z0-9_]+),\s*([A-Z_0-9]*)", re.MULTILINE)
 HELP = re.compile(r'^GROUT_(?:SENTENCE\(\w+_HELP|SPELLING\(\w+|HARDWARE\(\w+|REMEDY\w*\(|LATER\().*?\)$',
                   re.MULTILINE | re.DOTALL)
-TABLES = ("race_checker/explain/sentences.def", "race_checker/explain/spellings.def", "ir/core/remedies.def",
+TABLES = ("race_checker/words/sentences.def", "race_checker/words/spellings.def", "ir/core/remedies.def",
           "ir/text/later.def", "include/grout/ops.def")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each sentence of race_checker/explain/sentences.def is said, and gets the words it asks for.
+"""Each sentence of race_checker/words/sentences.def is said, and gets the words it asks for.
 
 usage: lint_sentences.py
 
@@ -21,8 +21,8 @@ import sys
 sys.dont_write_bytecode = True  # the folder is a source tree
 from lint_files import ROOT, read
 
-FOLDER = "race_checker/explain"
-FOLDERS = (FOLDER, "race_checker/deadlock")
+FOLDER = "race_checker/words"
+FOLDERS = (FOLDER, "race_checker/explain", "race_checker/leads", "race_checker/deadlock")
 TABLE = FOLDER + "/sentences.def"
 SPELLINGS = FOLDER + "/spellings.def"
 
@@ -39,7 +39,7 @@ NESTED = re.compile(r"&\(grout_words\)\{[^{}]*\}")
 # Where words of C code are read by no user.
 UNREAD = re.compile(r"/\*.*?\*/|^#include.*?$|\b_Static_assert\(.*?\);", re.DOTALL | re.MULTILINE)
 # Have grout_wording__say and its like themselves, which hand both on.
-SAY = (FOLDER + "/wording.c", FOLDER + "/spelling.c")
+SAY = ("race_checker/explain/wording.c", FOLDER + "/spelling.c")
 FIELD = re.compile(r"\.(\w+) =(?!=)")
 # Two words of English next to each other: a sentence, or a piece of one.
 PROSE = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")

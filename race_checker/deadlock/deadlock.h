@@ -137,6 +137,33 @@ void grout_deadlock__explain_break(grout_deadlock *text);
 /* Says what would end the wait of the root. */
 void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact *root);
 
+/* The first op that could bring it; 0: none is written. */
+grout_op_id grout_deadlock__find_bringer(const grout_deadlock *text, const grout_need *need);
+/* Whether its thread waits for a phase of a barrier or of an mbarrier. */
+bool grout_need__is_on_barrier(const grout_need *need);
+
+/* ---- deadlock_loops.c ---- */
+
+/* Two ops become the loops around them, of those that are not written alike the innermost; 0: no
+ * loop is around it. */
+void grout_deadlock__find_loops(const grout_deadlock *text, grout_op_id *own, grout_op_id *other);
+
+/* ---- deadlock_parity.c ---- */
+
+/* ": 'mbarrier_wait %empty[%slot], (%turn + 1) % 2'": the wait with the other parity in every turn;
+ * or that it changes from turn to turn. parity: the one that it begins with. */
+const char *grout_deadlock__name_parity(const grout_deadlock *text, grout_op_id wait,
+                                        uint32_t parity);
+
+/* ---- deadlock_slots.c ---- */
+
+/* What to do about an index that does not fit those beside it; false: none stands out. */
+bool grout_deadlock__add_lead_help(const grout_deadlock *text, const grout_need *need,
+                                   grout_text *out);
+/* An mbarrier on which some thread waits has bytes, and no operation announces any. */
+bool grout_deadlock__add_unannounced_help(const grout_deadlock *text, const grout_need *need,
+                                          grout_text *out);
+
 /* ---- deadlock_words.c ---- */
 
 /* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */

@@ -33,7 +33,7 @@ static server find_server(const grout_deadlock *text, const grout_need *need) {
 }
 
 /* The first op that could bring it; 0: none is written. */
-static grout_op_id find_bringer(const grout_deadlock *text, const grout_need *need) {
+grout_op_id grout_deadlock__find_bringer(const grout_deadlock *text, const grout_need *need) {
     const grout_op_id count = grout_module_get_op_count(text->module);
     grout_op_id i = 1;
     while (i < count && !grout_deadlock__is_bringer(text, need, i)) {
@@ -71,7 +71,7 @@ static const char *name_element(const grout_deadlock *text, const grout_need *ne
     return grout_deadlock__name_element(text, need->object, need->index);
 }
 
-static bool is_on_barrier(const grout_need *need) {
+bool grout_need__is_on_barrier(const grout_need *need) {
     return need->object != 0 && (need->thread->state == GROUT_THREAD_BLOCKED_BARRIER ||
                                  need->thread->state == GROUT_THREAD_BLOCKED_PARITY);
 }
@@ -105,15 +105,6 @@ static bool add_room_help(const grout_deadlock *text, const grout_need *need, gr
 
 /* ---- parities ---- */
 
-/* "mbarrier_wait %empty[%k], 1": the wait with another parity. */
-static const char *spell_parity(const grout_deadlock *text, grout_op_id wait, uint32_t parity) {
-    grout_text words = {.allocator = text->checker->allocator};
-    grout_text_add(&words, "%s ", get_mnemonic(text, wait));
-    grout_operand_print(text->module, wait, 0, &words);
-    grout_text_add(&words, ", %u", parity);
-    return grout_deadlock__keep(text, &words);
-}
-
 /* Whether the other thread would start a copy that brings what is needed. */
 static bool fills(const grout_deadlock *text, const grout_need *need,
                   const grout_thread_fact *other) {
@@ -126,6 +117,11 @@ static bool fills(const grout_deadlock *text, const grout_need *need,
                   grout_deadlock__serves(text, need, i, other);
     }
     return has_any;
+}
+
+/* Whether the thread has come past the wait before, at which it is blocked now. */
+static bool has_passed(const grout_deadlock *text, const grout_thread_fact *thread) {
+    return grout_deadlock__count_runs(text, thread, thread->origin.op) > 0;
 }
 
 /* A wait for parity 0 of a fresh mbarrier, by a thread that another one waits for: of the two the
@@ -142,10 +138,14 @@ static bool add_fresh_help(const grout_deadlock *text, const grout_need *need, g
     const bool is_of_other = barrier != NULL && grout_deadlock__is_fresh(other.thread, barrier) &&
                              fills(text, need, other.thread);
     const grout_need *first = is_of_other ? &back : need;
-    grout_sentence__add(out, GROUT_SENTENCE_STUCK_FRESH_HELP,
-                        &(grout_words){.element = name_element(text, first),
-                                       .line = get_line(text, first->thread),
-                                       .op = spell_parity(text, first->thread->origin.op, 1)});
+    if (has_passed(text, first->thread)) {
+        return false; /* its parity does begin with 1 */
+    }
+    grout_sentence__add(
+        out, GROUT_SENTENCE_STUCK_FRESH_HELP,
+        &(grout_words){.element = name_element(text, first),
+                       .line = get_line(text, first->thread),
+                       .more = grout_deadlock__name_parity(text, first->thread->origin.op, 1)});
     return true;
 }
 
@@ -159,8 +159,9 @@ static bool add_parity_help(const grout_deadlock *text, const grout_need *need, 
         return false;
     }
     if (root->meant == UINT32_MAX) {
-        grout_sentence__add(out, GROUT_SENTENCE_STUCK_NOT_FRESH_HELP,
-                            &(grout_words){.op = spell_parity(text, root->origin.op, 0)});
+        grout_sentence__add(
+            out, GROUT_SENTENCE_STUCK_NOT_FRESH_HELP,
+            &(grout_words){.more = grout_deadlock__name_parity(text, root->origin.op, 0)});
         return true;
     }
     if (root->meant < barrier->completed) {
@@ -178,7 +179,8 @@ static bool add_parity_help(const grout_deadlock *text, const grout_need *need, 
 /* A later barrier of the array has had arrivals of the phase: this one was left out. */
 static bool add_slot_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const grout_thread_fact *root = need->thread;
-    const grout_op_id bringer = is_on_barrier(need) ? find_bringer(text, need) : 0;
+    const grout_op_id bringer =
+        grout_need__is_on_barrier(need) ? grout_deadlock__find_bringer(text, need) : 0;
     if (bringer == 0 || !grout_deadlock__has_later_sibling(text, root)) {
         return false;
     }
@@ -249,7 +251,7 @@ static const char *spell_signal(const grout_deadlock *text, const grout_need *ne
 }
 
 static bool add_nothing_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
-    if (need->object == 0 || find_bringer(text, need) != 0) {
+    if (need->object == 0 || grout_deadlock__find_bringer(text, need) != 0) {
         return false;
     }
     const uint32_t line = get_line(text, need->thread);
@@ -257,12 +259,13 @@ static bool add_nothing_help(const grout_deadlock *text, const grout_need *need,
                                .object = grout_deadlock__name_object(text, need->object)};
     if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
         grout_sentence__add(out, GROUT_SENTENCE_STUCK_CHANGE_HELP, &words);
-    } else if (is_on_barrier(need) && grout_deadlock__is_led(text, need)) {
+    } else if (grout_need__is_on_barrier(need) && grout_deadlock__is_led(text, need)) {
         grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_STUCK_LED_HELP));
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_STUCK_ADD_HELP,
-                            &(grout_words){.op = is_on_barrier(need) ? spell_arrival(text, need)
-                                                                     : spell_signal(text, need),
+                            &(grout_words){.op = grout_need__is_on_barrier(need)
+                                                     ? spell_arrival(text, need)
+                                                     : spell_signal(text, need),
                                            .line = line});
     }
     return true;
@@ -301,7 +304,7 @@ static bool is_still_expected(const grout_deadlock *text, const grout_need *need
 /* A phase has some of its arrivals, and those that bring them have all come. */
 static bool add_count_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const grout_barrier_fact *barrier =
-        is_on_barrier(need) ? grout_deadlock__find_barrier(text, need->thread) : NULL;
+        grout_need__is_on_barrier(need) ? grout_deadlock__find_barrier(text, need->thread) : NULL;
     if (barrier == NULL || barrier->arrived == 0 || barrier->arrived >= barrier->arrivals ||
         is_still_expected(text, need, barrier)) {
         return false;
@@ -330,7 +333,7 @@ static bool add_count_help(const grout_deadlock *text, const grout_need *need, g
 /* A phase that lacks bytes alone, or an mbarrier that all have left. */
 static bool add_bytes_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const grout_barrier_fact *barrier =
-        is_on_barrier(need) ? grout_deadlock__find_barrier(text, need->thread) : NULL;
+        grout_need__is_on_barrier(need) ? grout_deadlock__find_barrier(text, need->thread) : NULL;
     if (barrier == NULL) {
         return false;
     }
@@ -340,7 +343,7 @@ static bool add_bytes_help(const grout_deadlock *text, const grout_need *need, g
         grout_text_add(out, "%s", grout_phrase__get(GROUT_PHRASE_STUCK_ALL_LEFT_HELP));
         return true;
     }
-    const grout_op_id bringer = find_bringer(text, need);
+    const grout_op_id bringer = grout_deadlock__find_bringer(text, need);
     if (phase >= barrier->full || barrier->bytes_due == 0 || bringer == 0) {
         return false;
     }
@@ -364,8 +367,10 @@ static bool is_first_turn(const grout_deadlock *text, const grout_need *need, co
         own->op == 0
             ? NULL
             : grout_op_get_sync((grout_opcode)grout_module_get_op(text->module, own->op)->opcode);
-    return is_on_barrier(need) && need->thread->phase == 0 && sync != NULL &&
+    return grout_need__is_on_barrier(need) && need->thread->phase == 0 && sync != NULL &&
            sync->mode == GROUT_SYNC_MODE_STARTS &&
+           (need->thread->state != GROUT_THREAD_BLOCKED_PARITY ||
+            !has_passed(text, need->thread)) &&
            grout_deadlock__count_runs(text, other->thread, other->op) == 0;
 }
 
@@ -393,13 +398,13 @@ static uint32_t get_phase(const grout_need *need) {
 /* One side of a slot has seen more phases than it has given back. */
 static bool add_lag_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const server other = find_server(text, need);
-    if (other.thread == NULL || !is_on_barrier(need)) {
+    if (other.thread == NULL || !grout_need__is_on_barrier(need)) {
         return false;
     }
     const grout_need back = grout_deadlock__get_need(text, other.thread);
     const server own = find_server(text, &back);
-    if (!is_on_barrier(&back) || back.index != need->index || back.object == need->object ||
-        own.thread == NULL || get_phase(need) == get_phase(&back)) {
+    if (!grout_need__is_on_barrier(&back) || back.index != need->index ||
+        back.object == need->object || own.thread == NULL || get_phase(need) == get_phase(&back)) {
         return false;
     }
     const bool is_own = get_phase(need) > get_phase(&back);
@@ -543,43 +548,10 @@ static bool add_spin_help(const grout_deadlock *text, const grout_need *need, gr
 
 /* ---- sides that do not fit ---- */
 
-/* Whether two loops are written with the same bounds, step and carried start. */
-static bool are_alike(const grout_deadlock *text, grout_op_id one, grout_op_id two) {
-    const grout_op *a = grout_module_get_op(text->module, one);
-    const grout_op *b = grout_module_get_op(text->module, two);
-    bool is_alike = a->opcode == b->opcode && a->operand_count >= 2 && b->operand_count >= 2;
-    for (uint32_t i = 0; is_alike && i < 2; i++) { /* from, to */
-        grout_text first = {.allocator = text->checker->allocator};
-        grout_text second = {.allocator = text->checker->allocator};
-        grout_operand_print(text->module, one, i, &first);
-        grout_operand_print(text->module, two, i, &second);
-        is_alike = strcmp(first.data == NULL ? "" : first.data,
-                          second.data == NULL ? "" : second.data) == 0;
-        grout_text_free(&first);
-        grout_text_free(&second);
-    }
-    return is_alike;
-}
-
-/* The loops around two ops, of those that are not alike the innermost. */
-static void find_loops(const grout_deadlock *text, grout_op_id *own, grout_op_id *other) {
-    *own = grout_op__get_loop(text->module, *own);
-    *other = grout_op__get_loop(text->module, *other);
-    grout_op_id outer = *own == 0 ? 0 : grout_op__get_loop(text->module, *own);
-    grout_op_id other_outer = *other == 0 ? 0 : grout_op__get_loop(text->module, *other);
-    while (outer != 0 && other_outer != 0 && outer != other_outer &&
-           are_alike(text, *own, *other)) {
-        *own = outer;
-        *other = other_outer;
-        outer = grout_op__get_loop(text->module, *own);
-        other_outer = grout_op__get_loop(text->module, *other);
-    }
-}
-
 static bool add_loops_help(const grout_deadlock *text, const grout_need *need, grout_op_id bringer,
                            grout_text *out) {
     grout_op_id own = need->thread->origin.op, other = bringer;
-    find_loops(text, &own, &other);
+    grout_deadlock__find_loops(text, &own, &other);
     if (own == 0 || other == 0 || own == other) {
         return false;
     }
@@ -593,7 +565,7 @@ static bool add_loops_help(const grout_deadlock *text, const grout_need *need, g
 
 /* An op that could bring it has run, and does not run again; or never. */
 static bool add_turns_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
-    const grout_op_id bringer = need->object != 0 ? find_bringer(text, need) : 0;
+    const grout_op_id bringer = need->object != 0 ? grout_deadlock__find_bringer(text, need) : 0;
     if (bringer == 0) {
         return false;
     }
@@ -623,7 +595,7 @@ static bool add_units_help(const grout_deadlock *text, const grout_need *need, g
                                                 ? grout_deadlock__find_semaphore(text, need->thread)
                                                 : NULL;
     const grout_op_id bringer =
-        semaphore != NULL && semaphore->units > 0 ? find_bringer(text, need) : 0;
+        semaphore != NULL && semaphore->units > 0 ? grout_deadlock__find_bringer(text, need) : 0;
     if (bringer == 0) {
         return false;
     }
@@ -678,10 +650,23 @@ static bool add_meeting_help(const grout_deadlock *text, const grout_need *need,
 /* ---- the one ---- */
 
 void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact *root) {
-    static bool (*const helps[])(const grout_deadlock *, const grout_need *, grout_text *) = {
-        add_room_help,     add_parity_help,  add_bytes_help, add_slot_help,   add_lost_help,
-        add_omission_help, add_nothing_help, add_count_help, add_lag_help,    add_circle_help,
-        add_spin_help,     add_units_help,   add_turns_help, add_meeting_help};
+    static bool (*const helps[])(const grout_deadlock *, const grout_need *,
+                                 grout_text *) = {add_room_help,
+                                                  grout_deadlock__add_lead_help,
+                                                  grout_deadlock__add_unannounced_help,
+                                                  add_parity_help,
+                                                  add_bytes_help,
+                                                  add_slot_help,
+                                                  add_lost_help,
+                                                  add_omission_help,
+                                                  add_nothing_help,
+                                                  add_count_help,
+                                                  add_lag_help,
+                                                  add_circle_help,
+                                                  add_spin_help,
+                                                  add_units_help,
+                                                  add_turns_help,
+                                                  add_meeting_help};
     const grout_need need = grout_deadlock__get_need(text, root);
     grout_text sentence = {.allocator = text->checker->allocator};
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {

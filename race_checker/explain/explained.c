@@ -368,6 +368,7 @@ static void deinit_shared(grout_shared *shared) {
     grout_counters__deinit(&shared->counters);
     grout_sync_ops__deinit(&shared->sync_ops);
     grout_byte_ops__deinit(&shared->byte_ops);
+    grout_rings__deinit(&shared->rings);
     grout_line_table__deinit(&shared->lines);
     grout_sources__deinit(&shared->sources);
 }

@@ -648,7 +648,8 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
 
 void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
-    if (grout_wording__add_protocol_repair(wording, out) ||
+    if (grout_wording__add_lead_repair(wording, out) ||
+        grout_wording__add_protocol_repair(wording, out) ||
         grout_wording__add_late_repair(wording, out) ||
         grout_wording__add_release_repair(wording, out) ||
         grout_wording__add_tensor_repair(wording, out) ||

@@ -10,6 +10,7 @@
 #include "checker.h"
 #include "kept_strings.h"
 #include "lookup.h"
+#include "rings.h"
 #include "sentences.h"
 #include "statement.h"
 
@@ -120,6 +121,7 @@ typedef struct grout_shared {
     grout_counters counters;
     grout_sync_ops sync_ops;
     grout_byte_ops byte_ops;
+    grout_rings rings;
     grout_face face;
     grout_line_table lines;
     grout_sources sources;
@@ -397,6 +399,11 @@ bool grout_wording__add_late_repair(const grout_wording *wording, grout_text *ou
 bool grout_wording__add_release_repair(const grout_wording *wording, grout_text *out);
 /* The usual repair of a race in SMEM: which thread arrives, which one waits. */
 void grout_wording__add_turn_repair(const grout_wording *wording, grout_text *out);
+
+/* ---- lead_words.c ---- */
+
+/* What to do about an index that does not fit those beside it; false: none stands out. */
+bool grout_wording__add_lead_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- edit.c ---- */
 

@@ -1,6 +1,6 @@
 /* check_sentences.c - each sentence of sentences.def can be filled, and is one.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "race_checker/explain/sentences.h"
+#include "race_checker/words/sentences.h"
 #include "tests/tests.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 static const char *const phrases[] = {
 #define GROUT_PHRASE(ID, TEXT) TEXT,
-#include "race_checker/explain/sentences.def"
+#include "race_checker/words/sentences.def"
 };
 
 enum { NUMBER_FIRST = 1000, TEXT_SIZE = 1024 };
@@ -24,13 +24,13 @@ static const struct {
 } words[] = {
 #define GROUT_WORD(NAME, MEANING)   {#NAME, "<" #NAME ">", MEANING, 0},
 #define GROUT_NUMBER(NAME, MEANING) {#NAME, NULL, MEANING, NUMBER_FIRST + (int)sizeof #NAME},
-#include "race_checker/explain/sentences.def"
+#include "race_checker/words/sentences.def"
 };
 
 static const grout_words filled = {
 #define GROUT_WORD(NAME, MEANING)   .NAME = "<" #NAME ">",
 #define GROUT_NUMBER(NAME, MEANING) .NAME = NUMBER_FIRST + (int)sizeof #NAME,
-#include "race_checker/explain/sentences.def"
+#include "race_checker/words/sentences.def"
 };
 
 enum { WORD_COUNT = sizeof words / sizeof *words };

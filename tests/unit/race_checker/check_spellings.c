@@ -1,6 +1,6 @@
 /* check_spellings.c - what a finding says to write, as the author of a kernel writes it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "race_checker/explain/sentences.h"
+#include "race_checker/words/sentences.h"
 #include "tests/tests.h"
 
 #include "grout/build.h"
@@ -11,13 +11,13 @@ static const struct {
     const char *id, *text, *pallas;
 } rows[] = {
 #define GROUT_SPELLING(ID, TEXT, PALLAS) {#ID, TEXT, PALLAS},
-#include "race_checker/explain/spellings.def"
+#include "race_checker/words/spellings.def"
 };
 
 static const grout_words filled = {
 #define GROUT_WORD(NAME, MEANING)   .NAME = "<" #NAME ">",
 #define GROUT_NUMBER(NAME, MEANING) .NAME = 1000,
-#include "race_checker/explain/sentences.def"
+#include "race_checker/words/sentences.def"
 };
 
 /* ---- the table ---- */
