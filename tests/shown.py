@@ -2,8 +2,8 @@
 
 The emitted text has each statement of the kernel as a comment, and below it its CUDA. Shown are the statements with
 one of the words of the file: its mnemonic, and those of its line '// CUDA: WORD, ...'. A word is a mnemonic or
-another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has, and blocks
-and loops without what nearly all have: see fold.
+another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has, blocks and
+loops without what nearly all have (see fold), and a statement without the plain loads and stores around its operation.
 'whole' shows all, and '// CUDA: as TWIN' says that it is that of another file with one word changed, the operation.
 
 Goldens whose command is 'grout emit FILE' hold all kernels of the file, without the device header: see show_file.
@@ -113,6 +113,27 @@ def show_file(text, header):
     return "".join(line + "\n" for line in shown)
 
 
+def find_accesses(lines, words):
+    """The numbers of the lines with which a statement loads an operand from global memory, or stores the result of its
+    operation there. They are shown if a word is 'load' or 'loads', 'store' or 'stores'."""
+    found, statement, indent = set(), "", 0
+    named = {word.split()[0] for word in words}
+    for number, line in enumerate(lines):
+        if read_statement(line) is not None:
+            statement, indent = read_statement(line), get_indent(line)
+        elif line.endswith("{") and get_indent(line) == indent:
+            stop = next((n for n in range(number + 1, len(lines)) if get_indent(lines[n]) <= indent), len(lines))
+            block = lines[number:stop]
+            is_load = "(load " in statement and not named & {"load", "loads"} and any("grout_load_gmem<" in x for x in block)
+            is_store = (statement.startswith("store ") and not named & {"store", "stores"}
+                        and any("grout_store_gmem(" in x for x in block))
+            if is_load or is_store:
+                found.update(range(number, stop))
+            if is_store and lines[number - 1].endswith("// all lanes are done with the bytes"):
+                found.add(number - 1)
+    return found
+
+
 def cut(text, words):
     """The text of a kernel without what is not shown."""
     lines = text.splitlines()
@@ -121,8 +142,9 @@ def cut(text, words):
     if WHOLE in words:
         return "".join(line + "\n" for line in lines[:start] + block)
     kept = [line for line in lines[:start] if BOUND.search(line)]
-    for line, is_shown in mark_lines(block, words):
-        if is_shown:
+    accesses = find_accesses(block, words)
+    for number, (line, is_shown) in enumerate(mark_lines(block, words)):
+        if is_shown and number not in accesses:
             kept.append(line)
         elif kept and kept[-1] != LEFT_OUT:
             kept.append(LEFT_OUT)
