@@ -5,7 +5,7 @@ A file FOLDER/NAME.family is several programs FOLDER/PROGRAM.grout:
 
     // family: TOPIC
     // source: PTX ISA 9.1, "mbarrier.arrive"
-    // run: --arch sm_100a                             if that is so for all
+    // run: --arch sm_100a                             if that is so for all, as is '// holds: SCHEDULES'
     kernel @k(..) threads(wg = 2)
     {
       ..
@@ -95,7 +95,7 @@ class Family:
     def __init__(self, text, file):
         self.file = file
         self.topic, self.source, self.options, self.is_of_litmus, self.is_of_file = None, None, [], True, False
-        self.entry = None  # of the corpus
+        self.entry, self.holds = None, []  # of the corpus; of all programs
         self.lines, self.labels, self.used = [], {}, set()
         self.paragraphs = []
         for line in text.splitlines():
@@ -129,12 +129,14 @@ class Family:
             self.entry = value
         elif key == "run":
             self.options.append(value)
+        elif key == "holds":
+            self.holds.append(value)
         elif key == "of":
             self.is_of_file = True
             lines = read(os.path.join(ROOT, value)).splitlines()
             self.lines = list(itertools.dropwhile(lambda line: line.startswith("//"), lines))
         else:
-            raise FamilyError(f"{self.file}: '{line}' is none of family, source, corpus, run and of")
+            raise FamilyError(f"{self.file}: '{line}' is none of family, source, corpus, run, holds and of")
 
     def read_label(self, line):
         """A label of the family, for a line of the kernel that is a file."""
@@ -206,7 +208,7 @@ class Paragraph:
         self.texts = {}   # line of the kernel: the lines in its place
         self.before, self.after = {}, {}
         self.marks = {}   # line of the kernel: what is expected there
-        self.holds = []
+        self.holds = list(family.holds)
         entries = join_entries(self.read_more(lines))
         if not entries:
             self.fail("no ruling")
