@@ -85,19 +85,32 @@ def read_kernels(folder):
                 yield Kernel(path, name, tuple(words[1:]))
 
 
-def read_reasons(folder):
-    """{(fault, kernel): reason} of lines '= REASON', 'FAULT FAULT ..' and, indented, 'FILE @KERNEL @KERNEL ..'."""
-    reasons, reason, faults = {}, "", []
+def list_unnoticed(folder):
+    """A (reason, faults, kernels) of each block of unnoticed.txt, which says how it is written."""
+    every, blocks, reason = [str(kernel) for kernel in read_kernels(folder)], [], ""
     with open(os.path.join(folder, "unnoticed.txt"), encoding="utf-8") as file:
         for line in file:
             words = line.split()
             if line.startswith("= "):
                 reason = line[2:].strip()
+            elif not line.startswith("  ") and words and words[0] != "#":
+                blocks.append((reason, words, {}))
+            elif words == ["all"]:
+                blocks[-1][2].update(dict.fromkeys(every))
+            elif words[:1] == ["as"]:
+                blocks[-1][2].update(*(kernels for _, faults, kernels in blocks if words[1] in faults))
+            elif words[:1] == ["but"]:
+                for name in words[2:]:
+                    del blocks[-1][2][words[1] + name]
             elif line.startswith("  "):
-                reasons.update({(fault, words[0] + name): reason for fault in faults for name in words[1:]})
-            elif words and words[0] != "#":
-                faults = words
-    return reasons
+                blocks[-1][2].update({words[0] + name: None for name in words[1:]})
+    return blocks
+
+
+def read_reasons(folder):
+    """{(fault, kernel): reason}"""
+    return {(fault, kernel): reason for reason, faults, kernels in list_unnoticed(folder)
+            for fault in faults for kernel in kernels}
 
 
 def list_faults(fields):
