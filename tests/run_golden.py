@@ -10,7 +10,8 @@ A golden file holds command, kernel and expected output together:
     // RUN: grout check -q %s       the command; %s is the kernel's path, relative to tests/golden; without the line
                                     it is 'grout check %s'
     // EXIT: 1                      the exit code; without the line 2 for bad-NAME.grout, and 0 for others
-    // OUTPUT: name.cu              optional: stdout is that sibling file, not what follows the marker
+    // OUTPUT: name.cu              optional: stdout is that sibling file, not what follows the marker;
+                                    'name.diff of other.cu' has what differs from another sibling
     ...
     // ---- output ----
     // what the command prints to stdout, each line as a comment
@@ -208,6 +209,12 @@ def show_difference(name, expected, actual):
         sys.stdout.write(line if line.endswith("\n") else line + "\n\\ no newline at end\n")
 
 
+def compare(path, text):
+    """What differs from a file."""
+    lines = difflib.unified_diff(read_text(path).splitlines(True), text.splitlines(True), path, "here", n=0)
+    return "".join(lines)
+
+
 def check(grout, path, update):
     """Returns whether the kernel behaves as its file says."""
     text = read_text(path)
@@ -227,7 +234,9 @@ def check(grout, path, update):
     if actual:
         actual = STDERR_MARK + actual
     if "OUTPUT" in keys:
-        sibling = os.path.join(os.path.dirname(path), keys["OUTPUT"])
+        name, _, other = keys["OUTPUT"].partition(" of ")
+        sibling = os.path.join(os.path.dirname(path), name)
+        stdout = compare(os.path.join(os.path.dirname(path), other), stdout) if other else stdout
         old = read_text(sibling) if os.path.exists(sibling) else ""
         if update and old != stdout:
             write_text(sibling, stdout)
