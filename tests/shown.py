@@ -4,7 +4,8 @@ The emitted text has each statement of the kernel as a comment, and below it its
 one of the words of the file: its mnemonic, and those of its line '// CUDA: WORD, ...'. A word is a mnemonic or
 another part of a statement: 'scratch', 'store %s'. The prologue is shown without what every kernel has, blocks and
 loops without what nearly all have (see fold), and a statement without the plain loads and stores around its operation.
-'whole' shows all, and '// CUDA: as TWIN' says that it is that of another file with one word changed, the operation.
+'whole' shows all, and '// CUDA: as TWIN' says that it is that of another file with one word changed, the operation;
+'// CUDA: as TWIN, NEW for OLD, ..' changes others.
 
 Goldens whose command is 'grout emit FILE' hold all kernels of the file, without the device header: see show_file.
 
@@ -20,6 +21,7 @@ REMARK = re.compile(r"for the CTA alone: |SMEM bank conflicts: ")
 USUAL = re.compile(r" *const grout_u32 (warp|thread|lane|smem) = (grout_\w+\(\)|0|warp / 4);$")
 BOUND = re.compile(r"__launch_bounds__\((?!128\))")
 LEFT_OUT = "..."
+BOUNDARY = r"\b"
 UNROLL = "#pragma unroll"
 ROLLED = " // rolled"
 
@@ -31,14 +33,20 @@ def read_words(source, name):
 
 
 def find_twin(source):
-    """The operation whose file has the text, where the line says 'as'."""
+    """The operation whose file has the text, where the line says 'as', and the words 'NEW for OLD' of this one."""
     line = LINE.search(source)
-    return line.group(1)[3:] if line and line.group(1).startswith("as ") else None
+    twin, *changes = line.group(1)[3:].split(", ") if line and line.group(1).startswith("as ") else [None]
+    return twin, [change.split(" for ") for change in changes]
 
 
-def rename(text, twin, name):
-    """The text of the twin with the other operation: of atomic_fetch_max it changes grout_atomic_max_gmem too."""
-    return re.sub(rf"_{twin.rpartition('_')[2]}(?=_|\b)", "_" + name.rpartition("_")[2], text)
+def rename(text, twin, name, changes):
+    """The text of the twin with the other operation, and its words: of atomic_fetch_max it changes
+    grout_atomic_max_gmem too."""
+    before = "_" if "_" in twin else ""
+    text = re.sub(rf"{before or BOUNDARY}{twin.rpartition('_')[2]}(?=_|\b)", before + name.rpartition("_")[2], text)
+    for new, old in changes:
+        text = re.sub(rf"(?<![a-zA-Z]){re.escape(old)}(?!\w)", lambda _, new=new: new, text)
+    return text
 
 
 def has_word(statement, words):
@@ -124,7 +132,8 @@ def find_accesses(lines, words):
         elif line.endswith("{") and get_indent(line) == indent:
             stop = next((n for n in range(number + 1, len(lines)) if get_indent(lines[n]) <= indent), len(lines))
             block = lines[number:stop]
-            is_load = "(load " in statement and not named & {"load", "loads"} and any("grout_load_gmem<" in x for x in block)
+            is_load = ("(load " in statement and not named & {"load", "loads"}
+                       and any("grout_load_gmem<" in x for x in block))
             is_store = (statement.startswith("store ") and not named & {"store", "stores"}
                         and any("grout_store_gmem(" in x for x in block))
             if is_load or is_store:

@@ -76,11 +76,11 @@ def must(result, what):
 def get_twin_cuda(path, name):
     """The mark 'cuda' of the file that '// CUDA: as NAME' names, with this mnemonic; None without such a line."""
     source, _ = split(read(path))
-    twin = shown.find_twin(source)
+    twin, changes = shown.find_twin(source)
     if twin is None:
         return None
     _, marks = split(read(os.path.join(HERE, twin + ".grout")))
-    return shown.rename(marks.get("cuda", ""), twin, name)
+    return shown.rename(marks.get("cuda", ""), twin, name, changes)
 
 
 class Template:
