@@ -312,6 +312,7 @@ static const char markdown_causes[] =
     "still be read comes before\n"
     "the `barrier-overrun` that follows from it; where more threads arrive than a phase counts, "
     "the overrun is the bug.\n"
+    "Warnings of the text, such as a result that nothing uses, come after the errors.\n"
     "\n";
 
 static const char markdown_issue[] =

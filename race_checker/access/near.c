@@ -146,6 +146,8 @@ static grout_near find_copy_wait(const grout_checker *checker, const grout_side 
     grout_near near = {
         .kind = GROUT_NEAR_COPY_LEFT, .origin = thread->copy_wait, .number = thread->copy_allowed};
     near.is_open = copy->stamp.number > thread->copies_closed;
+    near.wait_needed = thread->copy_closed - copy->stamp.number;
+    near.needed = near.is_open ? 0 : (uint32_t)(thread->copies_closed - copy->stamp.number);
     if (access && !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
         near.kind = GROUT_NEAR_COPY_OTHER_THREAD;
         near.origin = grout_checker__get_history(checker, &access->origin)->copy_wait;
@@ -210,6 +212,7 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_side
     near.number = thread->group_allowed;
     near.is_open = copy->stamp.number > thread->groups_closed;
     near.wait_needed = thread->group_closed - copy->stamp.number;
+    near.needed = near.is_open ? 0 : (uint32_t)(thread->groups_closed - copy->stamp.number);
     if (!grout_origin__is_same_actor(&copy->origin, &access->origin)) {
         near.kind = GROUT_NEAR_GROUP_OTHER_THREAD;
         near.origin = grout_checker__get_history(checker, &access->origin)->group_wait;

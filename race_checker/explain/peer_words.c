@@ -338,7 +338,7 @@ bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t s
 
 static const char *spell_copy_wait(const grout_wording *wording) {
     return grout_wording__spell(wording, GROUT_SPELLING_ASYNC_COPY_WAIT,
-                                &(grout_words){.number = 0});
+                                &(grout_words){.number = grout_wording__get_allowed(wording)});
 }
 
 static const char *spell_copy_close(const grout_wording *wording) {
@@ -366,6 +366,89 @@ static const char *get_copy_wait_ops(const grout_wording *wording) {
     return grout_wording__say(wording, GROUT_SENTENCE_AWAIT, &(grout_words){.op = await});
 }
 
+/* ---- a group that a loop closes ---- */
+
+/* What a copy ahead of a loop has in common with those in it. */
+typedef struct joined_group {
+    grout_op_id first, close; /* a copy of the loop's body, and what closes the group of both */
+} joined_group;
+
+static const grout_sync_info *get_group_op(const grout_module *module, grout_op_id op) {
+    const grout_sync_info *sync =
+        grout_op_get_sync((grout_opcode)grout_module_get_op(module, op)->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_ASYNC_COPY ? sync : NULL;
+}
+
+/* The first copy in a block and what is in it, up to a place; 0: there is none. */
+static grout_op_id find_copy_in(const grout_module *module, grout_block_id block) {
+    for (grout_op_id at = grout_module_get_block(module, block)->first; at != 0;
+         at = grout_module_get_op(module, at)->next) {
+        const grout_sync_info *sync = get_group_op(module, at);
+        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+/* The first copy of a loop's body before its first close, and that close. */
+static joined_group look_into(const grout_module *module, grout_op_id loop) {
+    joined_group it = {0, 0};
+    const grout_block_id body = grout_module_get_op(module, loop)->first_block;
+    for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0 && it.close == 0;
+         at = grout_module_get_op(module, at)->next) {
+        const grout_op *op = grout_module_get_op(module, at);
+        const grout_sync_info *sync = get_group_op(module, at);
+        const bool is_branch =
+            grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_BRANCH;
+        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_CLOSES) {
+            it.close = at;
+        } else if (sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS && it.first == 0) {
+            it.first = at;
+        } else if (is_branch && it.first == 0 && op->block_count > 0) {
+            it.first = find_copy_in(module, op->first_block);
+        }
+    }
+    return it;
+}
+
+/* The statements after the copy, up to a loop: none of them closes its group. */
+static joined_group find_joined(const grout_module *module, grout_op_id copy) {
+    grout_op_id at = grout_module_get_op(module, copy)->next;
+    for (; at != 0; at = grout_module_get_op(module, at)->next) {
+        const grout_sync_info *sync = get_group_op(module, at);
+        if (sync != NULL && sync->mode == GROUT_SYNC_MODE_CLOSES) {
+            break;
+        }
+        if (grout_op__is_counted_loop(grout_module_get_op(module, at))) {
+            return look_into(module, at);
+        }
+    }
+    return (joined_group){0, 0};
+}
+
+/* A copy ahead of a loop is in one group with the first of the loop: their wait leaves both. */
+static bool repair_joined(grout_wording *wording, const grout_origin *copy, grout_text *out) {
+    const joined_group it = wording->facts->near.kind == GROUT_NEAR_COPY_LEFT
+                                ? find_joined(wording->module, copy->op)
+                                : (joined_group){0, 0};
+    if (it.first == 0 || it.close == 0) {
+        return false;
+    }
+    const char *close = spell_copy_close(wording);
+    const grout_spot spot = grout_statement__get_after(
+        &wording->shared->lines, grout_statement__find(wording->module, copy->op));
+    grout_sentence__add(
+        out, GROUT_SENTENCE_ASYNC_COPY_CLOSE_HELP,
+        &(grout_words){.op = close,
+                       .line = grout_wording__get_line(wording, copy),
+                       .other_line =
+                           grout_wording__get_line(wording, &(grout_origin){.op = it.close}),
+                       .limit = grout_wording__get_line(wording, &(grout_origin){.op = it.first})});
+    grout_wording__set_edit(wording, &spot, close);
+    return true;
+}
+
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
@@ -386,6 +469,9 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
                            .other_actor =
                                grout_wording__name_actor(wording, &facts->sides[0].origin),
                            .other_line = get_line(wording, 0)});
+    } else if (repair_joined(wording, &facts->sides[side].origin, out) ||
+               (near->kind == GROUT_NEAR_COPY_LEFT && grout_wording__lower_wait(wording, out))) {
+        return true;
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_HELP,
                             &(grout_words){.ops = ops, .line = get_line(wording, 0)});

@@ -244,123 +244,7 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     grout_text_free(&wait);
 }
 
-/* ---- waits for stores ---- */
-
-/* The wait for the source of a copy, or for all of it. */
-static const char *spell_await(const grout_wording *wording, bool is_source) {
-    return grout_wording__spell(
-        wording, is_source ? GROUT_SPELLING_WAIT_STORES_READ : GROUT_SPELLING_WAIT_STORES,
-        &(grout_words){.number = 0});
-}
-
-/* The lines that end a copy's group, and wait for its source or for all of it. */
-static const char *get_group_lines(const grout_wording *wording, bool is_source) {
-    grout_text text = {.allocator = wording->checker->allocator};
-    if (wording->facts->near.is_open) {
-        grout_text_add(&text, "%s\n",
-                       grout_wording__spell(wording, GROUT_SPELLING_COMMIT_GROUP, NULL));
-    }
-    grout_text_add(&text, "%s", spell_await(wording, is_source));
-    return grout_wording__keep(wording, &text);
-}
-
-/* "'commit_group' and then 'wait_smem_to_gmem 0'" */
-static const char *get_group_ops(const grout_wording *wording, bool is_source) {
-    const char *await = spell_await(wording, is_source);
-    if (wording->facts->near.is_open) {
-        const char *close = grout_wording__spell(wording, GROUT_SPELLING_COMMIT_GROUP, NULL);
-        return grout_wording__say(wording, GROUT_SENTENCE_CLOSE_AND_AWAIT,
-                                  &(grout_words){.op = close, .other_op = await});
-    }
-    return grout_wording__say(wording, GROUT_SENTENCE_AWAIT, &(grout_words){.op = await});
-}
-
-/* A number of the text becomes another one; false if it is not written as a number. */
-static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
-    const grout_expr *it = grout_module_get_expr(wording->module, expr);
-    grout_text text = {.allocator = wording->checker->allocator};
-    if (it->kind != GROUT_EXPR_INT) {
-        return false;
-    }
-    grout_text_add(&text, "%" PRIu32, number);
-    wording->finding->edit.place = grout_module_get_place(wording->module, it->loc);
-    wording->finding->edit.is_replacement = true;
-    wording->finding->edit.text = grout_wording__keep(wording, &text);
-    return true;
-}
-
-/* The n of the wait that all occurrences have in common, if a lower one mends them all; 0: none. */
-static grout_expr_id find_number(const grout_wording *wording) {
-    const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
-    return wait
-               ? grout_op__find_allowed(wording->module, grout_module_get_op(wording->module, wait))
-               : 0;
-}
-
-/* "lower the 2 of the wgmma_wait at line 12 to 1" */
-static bool lower_wait(grout_wording *wording, grout_text *out) {
-    const grout_cover *cover = &wording->record->cover;
-    const grout_op_id wait = grout_cover__get_wait(cover);
-    const grout_expr_id n = find_number(wording);
-    if (!n || !set_number(wording, n, cover->wait_allowed)) {
-        return false;
-    }
-    const grout_words words = {
-        .have = grout_module_get_expr_value(wording->module, n).integer,
-        .op = grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
-        .line = get_line(wording, wait),
-        .need = cover->wait_allowed};
-    if (cover->wait_allowed < wording->facts->near.wait_needed) {
-        grout_sentence__add(out, GROUT_SENTENCE_LOWER_FURTHER_HELP, &words);
-    } else {
-        grout_sentence__add(out, GROUT_SENTENCE_LOWER_HELP, &words);
-    }
-    return true;
-}
-
-/* The same of a wait for bulk groups: one for the source alone says nothing of the write. */
-static bool lower_group_wait(grout_wording *wording, bool is_source, grout_text *out) {
-    const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
-    const bool is_read_only =
-        wait && grout_module_find_attr(wording->module, grout_module_get_op(wording->module, wait),
-                                       GROUT_ATTR_READ_ONLY) != NULL;
-    return wording->facts->near.kind == GROUT_NEAR_GROUP_LEFT && (is_source || !is_read_only) &&
-           lower_wait(wording, out);
-}
-
-static void repair_group(grout_wording *wording, grout_text *out) {
-    const grout_side *access = &wording->facts->sides[0];
-    const grout_side *copy = &wording->facts->sides[1];
-    bool is_source = wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE ||
-                     wording->record->code == GROUT_DIAG_TENSORMAP_IN_FLIGHT;
-    uint32_t line = grout_wording__get_line(wording, &access->origin);
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_before(&wording->shared->lines, statement);
-    if (!grout_origin__is_same_actor(&access->origin, &copy->origin)) {
-        grout_sentence__add(
-            out, GROUT_SENTENCE_GROUP_OTHERS_HELP,
-            &(grout_words){.actor = grout_wording__name_actor(wording, &copy->origin),
-                           .ops = get_group_ops(wording, is_source),
-                           .line = grout_wording__get_line(wording, &copy->origin),
-                           .barrier = grout_wording__get_barrier(wording),
-                           .other_actor = grout_wording__name_actor(wording, &access->origin),
-                           .other_line = line});
-        return;
-    }
-    if (lower_group_wait(wording, is_source, out)) {
-        return;
-    }
-    line = spot.place.file ? spot.place.line : line;
-    grout_sentence__add(out, GROUT_SENTENCE_GROUP_HELP,
-                        &(grout_words){.ops = get_group_ops(wording, is_source),
-                                       .place = grout_wording__name_place(wording, &copy->origin,
-                                                                          &access->origin, line),
-                                       .by = grout_wording__name_by(wording, &access->origin)});
-    if (grout_wording__is_alone(wording, &access->origin) &&
-        grout_wording__is_alone(wording, &copy->origin)) {
-        grout_wording__set_edit(wording, &spot, get_group_lines(wording, is_source));
-    }
-}
+/* ---- maps ---- */
 
 /* A map that is used too early, or made too early. */
 static void repair_map(grout_wording *wording, grout_text *out) {
@@ -375,7 +259,7 @@ static void repair_map(grout_wording *wording, grout_text *out) {
                facts->near.kind == GROUT_NEAR_NOTHING) {
         grout_sentence__add(out, GROUT_SENTENCE_MAP_READING_HELP, NULL);
     } else {
-        repair_group(wording, out);
+        grout_wording__repair_group(wording, out);
     }
 }
 
@@ -468,13 +352,15 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
         repair_wgmma_anywhere(wording, out);
         return;
     }
-    if (lower_wait(wording, out)) {
+    if (grout_wording__lower_wait(wording, out)) {
         return;
     }
+    const grout_op_id ended = grout_wording__find_ended_loop(wording);
+    const grout_op_id next = ended != 0 ? grout_module_get_op(wording->module, ended)->next : 0;
     op = op ? op : sides[0].origin.op; /* several at one place: what a pipeline copies */
-    op = grout_statement__find(wording->module, op);
+    op = grout_statement__find(wording->module, next != 0 ? next : op);
     grout_spot spot = grout_statement__get_before(&wording->shared->lines, op);
-    const char *wait = spell_wgmma_wait(wording, cover->allowed);
+    const char *wait = spell_wgmma_wait(wording, next != 0 ? 0 : cover->allowed);
     add_wgmma_wait(wording, op, wait, out);
     grout_wording__set_edit(wording, &spot, wait);
 }
@@ -529,7 +415,7 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     if (grout_wording__add_async_copy_repair(wording, 0, out)) {
         return;
     }
-    const grout_words words = {.ops = get_group_ops(wording, true),
+    const grout_words words = {.ops = grout_wording__get_group_ops(wording, true),
                                .scope = grout_wording__get_scope(wording),
                                .by = grout_wording__name_by(wording, &copy->origin)};
     if (is_led_elsewhere(wording, &copy->origin)) {
@@ -543,7 +429,7 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     grout_sentence__add(out, GROUT_SENTENCE_EXIT_STORE_HELP, &words);
     if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
         grout_spot spot = grout_block__get_end(&wording->shared->lines, kernel->body);
-        grout_wording__set_edit(wording, &spot, get_group_lines(wording, true));
+        grout_wording__set_edit(wording, &spot, grout_wording__get_group_lines(wording, true));
     }
 }
 
@@ -662,7 +548,7 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
         repair_await(wording, out);
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
-        repair_group(wording, out);
+        grout_wording__repair_group(wording, out);
     } else if (code == GROUT_DIAG_TENSORMAP_IN_FLIGHT) {
         repair_map(wording, out);
     } else if (code == GROUT_DIAG_UNINITIALISED_READ) {

@@ -405,6 +405,22 @@ void grout_wording__add_turn_repair(const grout_wording *wording, grout_text *ou
 /* What to do about an index that does not fit those beside it; false: none stands out. */
 bool grout_wording__add_lead_repair(const grout_wording *wording, grout_text *out);
 
+/* ---- group_repair.c ---- */
+
+/* How many groups a wait right before the access may leave, for each occurrence to be mended; 0 at
+ * another place, or for an open group. */
+uint32_t grout_wording__get_allowed(const grout_wording *wording);
+/* "lower the 2 of the wgmma_wait at line 12 to 1"; false: no wait has too large a number. */
+bool grout_wording__lower_wait(grout_wording *wording, grout_text *out);
+/* The loop of a wait that leaves what is still in flight when the loop is over, where the access
+ * comes: in the loop the number may be right. 0: it is not so. */
+grout_op_id grout_wording__find_ended_loop(const grout_wording *wording);
+/* "'commit_group' and then 'wait_smem_to_gmem 0'"; the same as lines. */
+const char *grout_wording__get_group_ops(const grout_wording *wording, bool is_source);
+const char *grout_wording__get_group_lines(const grout_wording *wording, bool is_source);
+/* What to do about a bulk group that is not awaited. */
+void grout_wording__repair_group(grout_wording *wording, grout_text *out);
+
 /* ---- edit.c ---- */
 
 /* Whether no thread but this one has executed the op. Otherwise, what holds for one thread need not
@@ -428,7 +444,7 @@ const char *grout_wording__name_stage(const grout_wording *wording, grout_op_id 
  * thread of the access may have no name for the stage. */
 bool grout_wording__add_wait_line(const grout_wording *wording, grout_text *out);
 
-/* ---- repair.c ---- */
+/* ---- group_repair.c ---- */
 
 /* The repair in words, and as an edit where there is only one. */
 void grout_wording__add_repair(grout_wording *wording, grout_text *out);

@@ -13,11 +13,12 @@ bool grout_code__is_about_wgmma(grout_diag_code code) {
 
 bool grout_code__has_cover(grout_diag_code code) {
     return grout_code__is_about_wgmma(code) || code == GROUT_DIAG_SMEM_SOURCE_REUSE ||
-           code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE;
+           code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE || code == GROUT_DIAG_ASYNC_NOT_AWAITED;
 }
 
 static bool leaves_group(const grout_near *near) {
-    return near->kind == GROUT_NEAR_WGMMA_LEFT || near->kind == GROUT_NEAR_GROUP_LEFT;
+    return near->kind == GROUT_NEAR_WGMMA_LEFT || near->kind == GROUT_NEAR_GROUP_LEFT ||
+           near->kind == GROUT_NEAR_COPY_LEFT;
 }
 
 static void add_op(grout_op_id op, uint32_t allowed, bool is_first, grout_op_id *kept_op,

@@ -96,8 +96,9 @@ typedef struct grout_near {
     bool is_shown;           /* in tensor memory: by an edge that does not order the tensor core */
     /* of a wgmma group: the arrive by which its thread lets the other go on; op 0: none */
     grout_origin handover;
-    uint32_t needed;      /* the largest n of a wgmma_wait that would cover the group: there, or
-                           * right before the access if it is the thread's own */
+    uint32_t needed; /* the largest n of a wgmma_wait, or of a wait for bulk groups or groups of
+                      * cp.async, that would cover the group: there, or right before the access
+                      * if it is the thread's own */
     uint32_t wait_needed; /* WGMMA_LEFT, GROUP_LEFT: n with which the wait would */
     GROUT_NOTE_END
 } grout_near;

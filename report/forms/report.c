@@ -44,6 +44,7 @@ void grout_reporter__deinit(grout_reporter *report) {
         json_decref(report->differences.items[i].facts);
     }
     grout__free(report->differences.items);
+    grout_text_free(&report->held);
     grout_not_begun__deinit(&report->not_begun);
     *report = (grout_reporter){0};
 }
@@ -220,6 +221,14 @@ grout_not_begun *grout_reporter__get_not_begun(grout_reporter *report) {
     return joined != NULL ? &joined->results[joined->at].not_begun : &report->not_begun;
 }
 
+/* Moves a text to the end of another one. */
+static void take_text(grout_text *from, grout_text *out) {
+    out->failed |= from->failed;
+    grout_text_add_bytes(out, from->data == NULL ? "" : from->data, from->size);
+    grout_text_free(from);
+    *from = (grout_text){0};
+}
+
 void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome) {
     GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
@@ -248,6 +257,8 @@ void grout_reporter__add_outcome(grout_reporter *report, grout_kernel_id kernel,
         grout_reporter__add_diags(report);
         has_findings = true;
     }
+    report->has_outcome = true;
+    take_text(&report->held, &text);
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);
     grout_reporter__print_command(report, kernel, outcome, &command);
     const char *again = command.data == NULL ? "" : command.data;
@@ -319,7 +330,11 @@ static void add_diag(grout_reporter *report, const grout_diag *diag) {
     grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
     grout_reporter__render(session, diag, stream, &text);
     grout_text_add(&text, "%s", session->is_github ? "" : "\n");
-    grout_session__flush(session, stream, &text);
+    if (stream == GROUT_STREAM_OUT && !is_error && !report->has_outcome) {
+        take_text(&text, &report->held);
+    } else {
+        grout_session__flush(session, stream, &text);
+    }
 }
 
 void grout_reporter__add_diags(grout_reporter *report) {
@@ -430,6 +445,8 @@ void grout_reporter__finish(grout_reporter *report) {
         grout_silencer__describe_unused(&report->silencer, &text);
         grout_session__flush(report->session, GROUT_STREAM_ERR, &text);
     }
+    take_text(&report->held, &text);
+    grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
     if (report->joined != NULL) {
         grout_joined__print(report);
     }

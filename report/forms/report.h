@@ -32,9 +32,11 @@ typedef struct grout_reporter {
     uint64_t folded_errors, folded_warnings; /* of them: listed under what they follow from */
     uint64_t lowered_count;                  /* of the warnings: errors but for --severity */
     bool is_incomplete, is_invalid;
-    bool is_run;     /* without the checker: warnings are notes, not the answer */
-    bool *has_begun; /* by kernel, while the kernels of a load are run; borrowed; NULL: nobody asks
-                      */
+    bool is_run;      /* without the checker: warnings are notes, not the answer */
+    bool has_outcome; /* of a kernel */
+    grout_text held;  /* warnings of the text, until the findings of the first kernel are out */
+    bool *has_begun;  /* by kernel, while the kernels of a load are run; borrowed; NULL: nobody asks
+                       */
     grout_not_begun not_begun; /* without --sweep, where each size has its own */
     uint64_t total_shown;
     grout_lookup shown;        /* identities of the findings of the exploration that is reported */
