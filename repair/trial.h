@@ -31,7 +31,7 @@ typedef struct grout_trial {
     uint32_t error_count;
     uint32_t diag_count; /* errors and warnings of the file itself, "unused-result" */
     uint64_t steps;      /* of all its runs */
-    uint32_t depth;      /* most asynchronous operations of a CTA that were in flight at once */
+    uint32_t depth;      /* what a CTA has in flight, by operation (depth.h) */
     bool is_valid;       /* it was run */
     bool is_stuck;       /* a deadlock, or threads that part */
     bool is_incomplete;  /* a limit ended a run, or something is not modelled */

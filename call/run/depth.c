@@ -2,41 +2,42 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "depth.h"
 
-#include "alloc.h"
-
-#include <string.h>
-
-static bool reserve(grout_depth *depth, uint32_t cta) {
-    if (cta < depth->capacity) {
-        return true;
+/* A number of a table that is 1 at first. NULL without memory. */
+static uint32_t *get(grout_lookup *lookup, uint64_t key) {
+    uint32_t *number = grout_lookup__at(lookup, key);
+    if (number != NULL && *number == 0) {
+        *number = 1;
     }
-    const size_t capacity = 2 * (size_t)cta + 16;
-    uint32_t *counts = grout__new(NULL, capacity, sizeof *counts);
-    if (counts == NULL) {
+    return number;
+}
+
+/* One more of an operation than there ever was. */
+static bool add_to_sum(grout_depth *depth, uint32_t cta) {
+    uint32_t *sum = get(&depth->sums, cta);
+    if (sum == NULL) {
         return false;
     }
-    if (depth->capacity > 0) {
-        memcpy(counts, depth->counts, depth->capacity * sizeof *counts);
-    }
-    grout__free(depth->counts);
-    depth->counts = counts;
-    depth->capacity = capacity;
+    ++*sum;
+    depth->deepest = *sum - 1 > depth->deepest ? *sum - 1 : depth->deepest;
     return true;
 }
 
 static bool observe(void *self, const grout_event *event) {
     grout_depth *depth = self;
-    const uint32_t cta = event->origin.cta;
-    if (!reserve(depth, cta)) {
+    const uint64_t key = (uint64_t)event->origin.cta << 32 | (uint64_t)event->origin.op;
+    uint32_t *now = get(&depth->now, key), *most = get(&depth->most, key);
+    if (now == NULL || most == NULL) {
         return false;
     }
-    if (event->kind == GROUT_EVENT_ISSUE) {
-        const uint32_t count = ++depth->counts[cta];
-        depth->most = count > depth->most ? count : depth->most;
-    } else if (event->kind == GROUT_EVENT_COMPLETE && depth->counts[cta] > 0) {
-        depth->counts[cta]--;
+    if (event->kind == GROUT_EVENT_COMPLETE) {
+        *now -= *now > 1 ? 1 : 0;
+        return true;
     }
-    return true;
+    if (++*now <= *most) {
+        return true;
+    }
+    *most = *now;
+    return add_to_sum(depth, event->origin.cta);
 }
 
 void grout_depth__init(grout_depth *depth) {
@@ -47,7 +48,7 @@ void grout_depth__init(grout_depth *depth) {
 }
 
 void grout_depth__deinit(grout_depth *depth) {
-    grout__free(depth->counts);
-    depth->counts = NULL;
-    depth->capacity = 0;
+    grout_lookup__deinit(&depth->now);
+    grout_lookup__deinit(&depth->most);
+    grout_lookup__deinit(&depth->sums);
 }

@@ -5,11 +5,19 @@
 
 #include "launch.h"
 
+#include "lookup.h"
+
+/*
+ * Each operation is counted by itself, and its most are added up: how far one runs ahead of another
+ * is a matter of the schedule, how many of one are in flight at once is what the kernel's waits and
+ * rings let be.
+ */
 typedef struct grout_depth {
     grout_observer observer;
-    uint32_t *counts; /* by CTA: issued, and not over */
-    size_t capacity;
-    uint32_t most; /* of any CTA, at any time */
+    grout_lookup now;  /* by CTA and operation: issued and not over, plus 1 */
+    grout_lookup most; /* by the same: what that was at most, plus 1 */
+    grout_lookup sums; /* of these, by CTA */
+    uint32_t deepest;  /* of the sums */
 } grout_depth;
 
 /* Lives as long as the run. Deinit. */
