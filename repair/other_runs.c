@@ -92,7 +92,7 @@ static void find_values(const grout_module *module, const grout_size_role *roles
     } else if (own <= SMALL_MAX) {
         add_value(out, 2 * own);
         add_value(out, own - 1);
-        add_value(out, 1);
+        add_value(out, roles[id] == GROUT_SIZE_PROBLEM ? 1 : 0);
     } else {
         add_value(out, 2 * own);
         add_value(out, roles[id] == GROUT_SIZE_PROBLEM ? find_tile(module, roles, own) : own / 2);

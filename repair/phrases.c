@@ -173,6 +173,15 @@ static void add_usual(collector *it) {
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
+/* A part of an infix expression: in parentheses, if it is one itself. */
+static void add_term(grout_text *text, grout_span span) {
+    const bool is_whole =
+        span.size == 0 || span.data[0] == '(' || memchr(span.data, ' ', span.size) == NULL;
+    grout_text_add(text, is_whole ? "" : "(");
+    add_span(text, span);
+    grout_text_add(text, is_whole ? "" : ")");
+}
+
 /* "[%slot]" of "%full[%slot]" */
 static grout_span get_index(grout_span object) {
     size_t size = grout_span__get_name(object).size;
@@ -181,7 +190,7 @@ static grout_span get_index(grout_span object) {
 
 /* "[%part]", and the elements beside it: those of its neighbours. */
 static void add_index(collector *it, grout_span name, uint32_t cost) {
-    static const char *const shapes[][2] = {{"[", "]"}, {"[(add ", ", 1)]"}, {"[(sub ", ", 1)]"}};
+    static const char *const shapes[][2] = {{"[", "]"}, {"[", " + 1]"}, {"[", " - 1]"}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         grout_text text = {0};
         grout_text_add(&text, "%s", shapes[i][0]);
@@ -207,10 +216,14 @@ static bool read_pair(grout_span code, const char *verb, grout_span *a, grout_sp
 static void add_slot_before(collector *it, grout_span code) {
     grout_span step, count;
     if (read_pair(code, "rem ", &step, &count)) {
-        const int step_size = (int)step.size, count_size = (int)count.size;
         grout_text text = {0};
-        grout_text_add(&text, "[(rem (add %.*s, %.*s - 1), %.*s)]", step_size, step.data,
-                       count_size, count.data, count_size, count.data);
+        grout_text_add(&text, "[(");
+        add_term(&text, step);
+        grout_text_add(&text, " + ");
+        add_term(&text, count);
+        grout_text_add(&text, " - 1) %% ");
+        add_term(&text, count);
+        grout_text_add(&text, "]");
         add_choice(it, &it->indices, &text, 4);
     }
 }
@@ -256,9 +269,15 @@ static void add_last_slot(collector *it, grout_span code) {
     grout_span high = find_high(it, turn);
     if (high.size > 0) {
         grout_text text = {0};
-        grout_text_add(&text, "[(rem %s%.*s%s%.*s - 1%s, %.*s)]", first.size > 0 ? "(add " : "",
-                       (int)first.size, first.data, first.size > 0 ? ", " : "", (int)high.size,
-                       high.data, first.size > 0 ? ")" : "", (int)count.size, count.data);
+        grout_text_add(&text, "[(");
+        if (first.size > 0) {
+            add_term(&text, first);
+            grout_text_add(&text, " + ");
+        }
+        add_term(&text, high);
+        grout_text_add(&text, " - 1) %% ");
+        add_term(&text, count);
+        grout_text_add(&text, "]");
         add_choice(it, &it->indices, &text, 4);
     }
 }
@@ -272,9 +291,12 @@ static void add_slots_at_end(collector *it, grout_span code) {
         if (grout_span__take(&loop, "for ") && grout_span__has_name(loop, open)) {
             const grout_span turn = grout_span__get_name(loop);
             grout_text text = {0};
-            grout_text_add(&text, "[(rem (add (sub %.*s, %.*s), %.*s), %.*s)]", (int)total.size,
-                           total.data, (int)open.size, open.data, (int)turn.size, turn.data,
-                           (int)count.size, count.data);
+            grout_text_add(&text, "[(");
+            add_term(&text, total);
+            grout_text_add(&text, " - %.*s + %.*s) %% ", (int)open.size, open.data, (int)turn.size,
+                           turn.data);
+            add_term(&text, count);
+            grout_text_add(&text, "]");
             add_choice(it, &it->indices, &text, 4);
         }
     }
@@ -420,11 +442,11 @@ static void add_parity_of_ring(collector *it, grout_span rem) {
         return;
     }
     for (unsigned phase = 0; phase < 2; phase++) {
-        grout_text_add(&text, phase == 0 ? "(rem (div " : "(rem (add (div ");
-        add_span(&text, count);
-        grout_text_add(&text, ", ");
-        add_span(&text, rem);
-        grout_text_add(&text, phase == 0 ? "), 2)" : "), 1), 2)");
+        grout_text_add(&text, phase == 0 ? "" : "(");
+        add_term(&text, count);
+        grout_text_add(&text, " / ");
+        add_term(&text, rem);
+        grout_text_add(&text, phase == 0 ? " %% 2" : " + 1) %% 2");
         add_choice(it, &it->parities, &text, 2);
     }
 }
@@ -442,9 +464,9 @@ static void collect_parities_of_line(collector *it, size_t index) {
     if (grout_span__take(&code, "for ")) {
         name = grout_span__get_name(code);
         for (unsigned phase = 0; phase < 2; phase++) {
-            grout_text_add(&text, phase == 0 ? "(rem " : "(rem (add ");
+            grout_text_add(&text, phase == 0 ? "" : "(");
             add_span(&text, name);
-            grout_text_add(&text, phase == 0 ? ", 2)" : ", 1), 2)");
+            grout_text_add(&text, phase == 0 ? " %% 2" : " + 1) %% 2");
             add_choice(it, &it->parities, &text, 3);
         }
     }

@@ -275,6 +275,22 @@ static void change_operands(writer *it, grout_span code, const grout_outline_lin
     }
 }
 
+/* The same element of another barrier. */
+static void change_object_name(writer *it, grout_span code, const grout_outline_line *line) {
+    const grout_outline *outline = it->task->outline;
+    const grout_outline_object *own = grout_outline__find_object(outline, line->object);
+    const grout_span name = grout_span__get_name(line->object);
+    for (size_t i = 0; i < outline->objects.count && own != NULL; i++) {
+        const grout_outline_object *other = &outline->objects.items[i];
+        grout_text text = {0};
+        grout_text_add_bytes(&text, other->name.data, other->name.size);
+        if (other != own && other->kind == own->kind && text.data != NULL) {
+            add_replacement(it, (size_t)(name.data - code.data), name.size, text.data, 1);
+        }
+        grout_text_free(&text);
+    }
+}
+
 /* The barrier of a copy: another element, or another barrier, as lines beside it name them. */
 static void change_barrier(writer *it, grout_span code, const grout_outline_line *line) {
     const grout_outline *outline = it->task->outline;
@@ -346,6 +362,7 @@ static void change_line(writer *it, const grout_phrases *phrases) {
     drop_attributes(it, code);
     add_pair(it, code, line);
     change_mnemonic(it, code, line);
+    change_object_name(it, code, line);
     if (line->sync->mode == GROUT_SYNC_MODE_STARTS) {
         change_barrier(it, code, line);
         add_multicast(it, code, line);
