@@ -168,8 +168,9 @@ static void grade(const grout_candidate *it, uint32_t out[GROUT_CANDIDATE_ALL]) 
     out[5] = it->trial.diag_count;
     out[6] = grout_candidate__count_failed(it);
     out[7] = UINT32_MAX - it->trial.depth;
-    out[8] = it->edit_size;
-    out[9] = UINT32_MAX - it->leaves;
+    out[8] = UINT32_MAX - it->trial.length;
+    out[9] = it->edit_size;
+    out[10] = UINT32_MAX - it->leaves;
 }
 
 bool grout_candidate__is_better(const grout_candidate *a, const grout_candidate *b,

@@ -29,7 +29,7 @@ typedef struct grout_candidate {
 typedef enum grout_candidate_grades {
     GROUT_CANDIDATE_PROGRESS = 4, /* findings, and whether all was seen */
     GROUT_CANDIDATE_HERE = 6,     /* all that is known of its own size */
-    GROUT_CANDIDATE_ALL = 10
+    GROUT_CANDIDATE_ALL = 11
 } grout_candidate_grades;
 
 void grout_candidate__deinit(grout_candidate *candidate);

@@ -21,6 +21,8 @@
 #define TRIED_MIN 16u
 /* Values of a const: twice its own, one tile, one less, the half. */
 #define VALUES_MAX 3u
+/* Sizes that are named one by one. */
+#define LISTED_MAX 2u
 /* What is small is a number of something: CTAs, slots, heads. */
 #define SMALL_MAX 8
 
@@ -288,14 +290,17 @@ uint32_t grout_other_runs__count(const grout_other_runs *runs, uint32_t failed) 
 }
 
 void grout_other_runs__describe(const grout_other_runs *runs, uint32_t failed, grout_text *out) {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < runs->count; i++) {
         const grout_other_run *run = &runs->items[i];
-        for (uint32_t k = 0; k < run->define_count && (failed >> i & 1) != 0; k++) {
-            grout_text_add(out, "%s-D %s",
-                           k > 0           ? " "
-                           : out->size > 0 ? ", "
-                                           : "",
-                           run->defines[k]);
+        const bool is_failed = (failed >> i & 1) != 0 && run->define_count > 0;
+        count += is_failed;
+        for (uint32_t k = 0; k < run->define_count && is_failed && count <= LISTED_MAX; k++) {
+            const char *between = out->size > 0 ? ", " : "";
+            grout_text_add(out, "%s-D %s", k > 0 ? " " : between, run->defines[k]);
         }
+    }
+    if (count > LISTED_MAX) {
+        grout_text_add(out, " and %u more", (unsigned)(count - LISTED_MAX));
     }
 }

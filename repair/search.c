@@ -22,7 +22,7 @@
 #define STEPS_MORE_STUCK 8000000u
 /* How much less likely a repair may be that is looked for because the best one so far is clean for
  * its own schedule only. */
-#define COST_MORE 6u
+#define COST_MORE 10u
 /* Tries for a repair that keeps more in flight than one that may be shallow. */
 #define DEEPER_MAX 96u
 /* Clean texts that are tried in other runs (other_runs.h). */

@@ -529,6 +529,14 @@ static uint32_t get_const_distance(const grout_value_writer *it, grout_span name
     return distance;
 }
 
+static bool is_integer(grout_span value) {
+    bool is_one = value.size > 0;
+    for (size_t i = 0; i < value.size; i++) {
+        is_one &= is_digit(value.data[i]);
+    }
+    return is_one;
+}
+
 /* 'const STEPS = K / TK - 1': what only the kernel goes by may be wrong, too. */
 static void change_const_line(grout_value_writer *it) {
     grout_span rest = it->code = it->task->outline->lines->items[it->line].code;
@@ -549,6 +557,9 @@ static void change_const_line(grout_value_writer *it) {
             continue;
         }
         value = grout_span__trim(value);
+        if (is_integer(value)) { /* a size is chosen: another one is no repair */
+            continue;
+        }
         const size_t end = (size_t)(value.data - it->code.data) + value.size;
         for (size_t i = (size_t)(value.data - it->code.data); i < end && it->is_good;) {
             i += change_token(it, i, 0);

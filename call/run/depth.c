@@ -22,17 +22,31 @@ static bool add_to_sum(grout_depth *depth, uint32_t cta) {
     return true;
 }
 
+/* An operation that is in no table has an engine of its own. */
+static uint64_t get_key(const grout_depth *depth, const grout_origin *origin) {
+    const grout_op *op = grout_module_get_op(depth->module, origin->op);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const uint64_t engine =
+        sync != NULL ? sync->object : (uint64_t)GROUT_SYNC_OBJECT_GRIDS + 1 + op->opcode;
+    return (uint64_t)origin->cta << 32 | (uint64_t)origin->thread << 24 | engine;
+}
+
 static bool observe(void *self, const grout_event *event) {
     grout_depth *depth = self;
-    const uint64_t key = (uint64_t)event->origin.cta << 32 | (uint64_t)event->origin.op;
+    const uint64_t key = get_key(depth, &event->origin);
     uint32_t *now = get(&depth->now, key), *most = get(&depth->most, key);
     if (now == NULL || most == NULL) {
         return false;
     }
+    depth->last = event->step;
     if (event->kind == GROUT_EVENT_COMPLETE) {
         *now -= *now > 1 ? 1 : 0;
+        depth->over++;
+        depth->steps += event->step;
         return true;
     }
+    depth->issued++;
+    depth->steps -= event->step;
     if (++*now <= *most) {
         return true;
     }
@@ -40,11 +54,23 @@ static bool observe(void *self, const grout_event *event) {
     return add_to_sum(depth, event->origin.cta);
 }
 
-void grout_depth__init(grout_depth *depth) {
+uint32_t grout_depth__get_length(const grout_depth *depth) {
+    const uint64_t left = depth->issued > depth->over ? depth->issued - depth->over : 0;
+    uint64_t length =
+        depth->issued == 0 ? 0 : (depth->steps + left * depth->last) * 16 / depth->issued;
+    uint32_t quarters = 0;
+    for (; length > 4; length -= length / 5) {
+        quarters++;
+    }
+    return quarters;
+}
+
+void grout_depth__init(grout_depth *depth, const grout_module *module) {
     *depth = (grout_depth){.observer = {.self = depth,
                                         .interest = UINT64_C(1) << GROUT_EVENT_ISSUE |
                                                     UINT64_C(1) << GROUT_EVENT_COMPLETE,
-                                        .event = observe}};
+                                        .event = observe},
+                           .module = module};
 }
 
 void grout_depth__deinit(grout_depth *depth) {

@@ -1,4 +1,4 @@
-/* depth.h - how many asynchronous operations of a CTA are in flight at once: an observer of a run.
+/* depth.h - how much a CTA has in flight at once, and for how long: an observer of a run.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CALL_DEPTH_H
 #define GROUT_CALL_DEPTH_H
@@ -8,20 +8,28 @@
 #include "lookup.h"
 
 /*
- * Each operation is counted by itself, and its most are added up: how far one runs ahead of another
- * is a matter of the schedule, how many of one are in flight at once is what the kernel's waits and
- * rings let be.
+ * The operations that a thread starts on one engine are counted together, and the most of all
+ * threads and engines is added up: how far one runs ahead of another is a matter of the schedule,
+ * how many of one are in flight at once is what the kernel's waits and rings let be. With lazy
+ * timing an operation is over when it has to be: the time until then is what it may take.
  */
 typedef struct grout_depth {
     grout_observer observer;
-    grout_lookup now;  /* by CTA and operation: issued and not over, plus 1 */
+    const grout_module *module;
+    grout_lookup now;  /* by CTA, thread and engine: issued and not over, plus 1 */
     grout_lookup most; /* by the same: what that was at most, plus 1 */
     grout_lookup sums; /* of these, by CTA */
     uint32_t deepest;  /* of the sums */
+    uint64_t issued, over;
+    uint64_t
+        steps; /* of the launch, between the issue and the end of each; modulo 2^64 until then */
+    uint64_t last; /* the newest step */
 } grout_depth;
 
 /* Lives as long as the run. Deinit. */
-void grout_depth__init(grout_depth *depth);
+void grout_depth__init(grout_depth *depth, const grout_module *module);
 void grout_depth__deinit(grout_depth *depth);
+/* How long an operation is in flight, on average, in steps; a quarter more or less is the same. */
+uint32_t grout_depth__get_length(const grout_depth *depth);
 
 #endif
