@@ -106,6 +106,12 @@ static void change_sign(grout_value_writer *it, size_t at, size_t size) {
     grout_text_free(&text);
 }
 
+/* What a loop carries on may be any value. */
+static bool carries_on(const grout_value_writer *it) {
+    const grout_span word = it->task->outline->items[it->line].mnemonic;
+    return grout_op_find(word.data, word.size) == GROUT_OP_YIELD; /* by name: what ends a turn */
+}
+
 /* A number that is right at one size, where a const was meant. */
 static void change_to_consts(grout_value_writer *it, size_t at, size_t size) {
     for (size_t i = 0; i < it->const_count; i++) {
@@ -121,6 +127,9 @@ static size_t change_number(grout_value_writer *it, size_t at, size_t brackets) 
         change_sign(it, at, size);
     } else {
         change_integer(it, at, size);
+        for (size_t i = 0; i < it->names.count && carries_on(it); i++) {
+            grout_value_writer__replace(it, at, size, it->names.items[i], "", GROUT_COST_NAME);
+        }
         if (brackets > 0 || (it->steers && it->names.count > 0)) {
             change_to_consts(it, at, size);
         }

@@ -58,11 +58,11 @@ uint32_t grout_depth__get_length(const grout_depth *depth) {
     const uint64_t left = depth->issued > depth->over ? depth->issued - depth->over : 0;
     uint64_t length =
         depth->issued == 0 ? 0 : (depth->steps + left * depth->last) * 16 / depth->issued;
-    uint32_t quarters = 0;
-    for (; length > 4; length -= length / 5) {
-        quarters++;
+    uint32_t doublings = 0;
+    for (; length > 1; length /= 2) {
+        doublings++;
     }
-    return quarters;
+    return doublings;
 }
 
 void grout_depth__init(grout_depth *depth, const grout_module *module) {

@@ -29,7 +29,7 @@ typedef struct grout_depth {
 /* Lives as long as the run. Deinit. */
 void grout_depth__init(grout_depth *depth, const grout_module *module);
 void grout_depth__deinit(grout_depth *depth);
-/* How long an operation is in flight, on average, in steps; a quarter more or less is the same. */
+/* How long an operation is in flight, on average: the binary logarithm of the steps. */
 uint32_t grout_depth__get_length(const grout_depth *depth);
 
 #endif
