@@ -28,12 +28,18 @@ void grout_candidate__keep_steps(const grout_candidate *before, grout_candidate 
     after->edit_size = before->edit_size;
     after->inserted = before->inserted;
     after->is_twin = before->is_twin;
+    after->inserted_op = before->inserted_op;
     after->leaves = before->leaves;
 }
 
-/* What a text that begins with a mnemonic does; NULL: it is none that synchronises. */
+/* The operation of a text that begins with a mnemonic. */
+static grout_opcode find_op(const char *text) {
+    return grout_op_find(text, strcspn(text, " \n"));
+}
+
+/* What it does; NULL: it is none that synchronises. */
 static const grout_sync_info *find_sync(const char *text) {
-    const grout_opcode opcode = grout_op_find(text, strcspn(text, " \n"));
+    const grout_opcode opcode = find_op(text);
     return opcode == GROUT_OP_NONE ? NULL : grout_op_get_sync(opcode);
 }
 
@@ -96,9 +102,42 @@ static void note_insertion(const grout_change *change, const grout_text_lines *l
     const char *number = strpbrk(change->text, "0123456789[");
     after->inserted = hash_code(text);
     after->is_twin = has_twin(lines, change->line, text);
+    after->inserted_op = find_op(change->text);
     after->leaves = adds_wait(change, lines) && number != NULL && *number != '['
                         ? (uint32_t)strtoul(number, NULL, 10)
                         : 0;
+}
+
+/* Whether the next line of code, up or down, is of the operation. */
+static bool is_beside(const grout_text_lines *lines, size_t gap, grout_opcode opcode) {
+    size_t up = gap, down = gap;
+    while (up > 0 && lines->items[up - 1].code.size == 0) {
+        up--;
+    }
+    while (down < lines->count && lines->items[down].code.size == 0) {
+        down++;
+    }
+    return opcode != GROUT_OP_NONE &&
+           ((up > 0 && find_op(lines->items[up - 1].code.data) == opcode) ||
+            (down < lines->count && find_op(lines->items[down].code.data) == opcode));
+}
+
+/* Whether it makes a wait leave nothing in flight, or an operation of an engine one that waits. */
+static bool drains(const grout_change *change, const grout_text_lines *lines) {
+    const grout_line *line = &lines->items[change->line];
+    const bool is_mnemonic = change->kind == GROUT_CHANGE_REPLACE && change->column == line->indent;
+    const grout_sync_info *sync = is_mnemonic ? find_sync(line->code.data) : NULL;
+    return (lowers_number(change, lines) && strcmp(change->text, "0") == 0) ||
+           (sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS);
+}
+
+/* How far the kernel is from what was meant: a number or a word is a slip, a line that is missing
+ * less likely one, two waits in a row are never meant. */
+static uint32_t get_size(const grout_change *change, const grout_text_lines *lines) {
+    if (change->kind == GROUT_CHANGE_INSERT) {
+        return is_beside(lines, change->line, find_op(change->text)) ? 6 : 4;
+    }
+    return change->kind == GROUT_CHANGE_MOVE ? 3 : drains(change, lines) ? 5 : 2;
 }
 
 /* "  missing-commit-smem at line 14: insert 'commit_smem' before line 15" */
@@ -110,9 +149,7 @@ void grout_candidate__add_step(grout_candidate *after, const grout_trial_finding
     grout_text_add(&after->steps, "\n");
     after->may_be_shallow |= adds_wait(change, lines);
     after->may_be_miscounted |= adds_arrival(finding, change);
-    after->edit_size += change->kind == GROUT_CHANGE_REPLACE ? 2u
-                        : change->kind == GROUT_CHANGE_MOVE  ? 3u
-                                                             : 4u;
+    after->edit_size += get_size(change, lines);
     note_insertion(change, lines, after);
     after->step_count++;
 }
@@ -148,8 +185,10 @@ bool grout_candidate__may_be_bettered(const grout_candidate *best, const grout_t
     const bool is_wait = sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS;
     const bool has_number =
         strpbrk(change->text, "0123456789") != NULL && strchr(change->text, '[') == NULL;
+    const bool is_other_number = has_number && (best->inserted_op == GROUT_OP_NONE ||
+                                                best->inserted_op == find_op(change->text));
     return best->may_be_shallow && is_wait &&
-           (has_number || hash_code(get_text(change)) == best->inserted);
+           (is_other_number || hash_code(get_text(change)) == best->inserted);
 }
 
 uint32_t grout_candidate__count_failed(const grout_candidate *candidate) {
@@ -168,9 +207,8 @@ static void grade(const grout_candidate *it, uint32_t out[GROUT_CANDIDATE_ALL]) 
     out[5] = it->trial.diag_count;
     out[6] = grout_candidate__count_failed(it);
     out[7] = UINT32_MAX - it->trial.depth;
-    out[8] = UINT32_MAX - it->trial.length;
-    out[9] = it->edit_size;
-    out[10] = UINT32_MAX - it->leaves;
+    out[8] = it->edit_size;
+    out[9] = UINT32_MAX - it->leaves;
 }
 
 bool grout_candidate__is_better(const grout_candidate *a, const grout_candidate *b,

@@ -15,10 +15,11 @@ typedef struct grout_candidate {
     bool may_be_shallow;
     /* An arrival was put in against a deadlock: the number of arrivals may be what is wrong. */
     bool may_be_miscounted;
-    uint32_t edit_size; /* of all steps: the less, the more of the kernel is as it was */
+    uint32_t edit_size; /* of all steps: the less, the more of the kernel is as it was meant */
     uint64_t inserted;  /* a hash of the last line that was put in; 0: none was */
-    bool is_twin;       /* which stands there as it is, a few lines from it */
-    uint32_t leaves;    /* groups that waits which were put in leave in flight */
+    grout_opcode inserted_op;
+    bool is_twin;    /* which stands there as it is, a few lines from it */
+    uint32_t leaves; /* groups that waits which were put in leave in flight */
     /* where it was tried too; NULL: nowhere. Borrowed */
     const grout_other_runs *others;
     uint32_t failed; /* and was not clean, a bit for each */
@@ -29,7 +30,7 @@ typedef struct grout_candidate {
 typedef enum grout_candidate_grades {
     GROUT_CANDIDATE_PROGRESS = 4, /* findings, and whether all was seen */
     GROUT_CANDIDATE_HERE = 6,     /* all that is known of its own size */
-    GROUT_CANDIDATE_ALL = 11
+    GROUT_CANDIDATE_ALL = 10
 } grout_candidate_grades;
 
 void grout_candidate__deinit(grout_candidate *candidate);

@@ -159,10 +159,6 @@ static void add_usual_form(collector *it, grout_opcode opcode, const grout_writt
     }
     grout_text_add(&text, "%s%s", mnemonic, form->text);
     add_phrase(it, &text, (grout_span){"", 0}, form->cost);
-    if (form->next == GROUT_OP_NONE && strncmp(form->text, " 0", 2) == 0) {
-        grout_text_add(&text, "%s 1%s", mnemonic, form->text + 2); /* one group stays in flight */
-        add_phrase(it, &text, (grout_span){"", 0}, form->cost + 1);
-    }
 }
 
 static void add_usual(collector *it) {

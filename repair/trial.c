@@ -281,9 +281,7 @@ static bool run_once(context *it, grout_kernel_id kernel, const grout_argument_s
     own.observer = &depth.observer;
     own.looks_again = it->task->looks_again && it->session.replay == NULL;
     if (grout_launch__run(&it->session, &it->load, kernel, arguments, &own, &outcome)) {
-        const uint32_t length = grout_depth__get_length(&depth);
         it->trial->depth = depth.deepest > it->trial->depth ? depth.deepest : it->trial->depth;
-        it->trial->length = length > it->trial->length ? length : it->trial->length;
         is_good = take_outcome(it, &outcome) && take_more(it, &outcome) &&
                   (outcome.status != GROUT_RUN_DONE ||
                    compare(it, kernel, arguments, settings, reference));

@@ -31,8 +31,7 @@ typedef struct grout_trial {
     uint32_t error_count;
     uint32_t diag_count; /* errors and warnings of the file itself, "unused-result" */
     uint64_t steps;      /* of all its runs */
-    uint32_t depth;      /* what a CTA has in flight at once, and for how long (depth.h) */
-    uint32_t length;
+    uint32_t depth;      /* what a CTA has in flight at once (depth.h) */
     bool is_valid;       /* it was run */
     bool is_stuck;       /* a deadlock, or threads that part */
     bool is_incomplete;  /* a limit ended a run, or something is not modelled */

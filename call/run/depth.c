@@ -38,31 +38,15 @@ static bool observe(void *self, const grout_event *event) {
     if (now == NULL || most == NULL) {
         return false;
     }
-    depth->last = event->step;
     if (event->kind == GROUT_EVENT_COMPLETE) {
         *now -= *now > 1 ? 1 : 0;
-        depth->over++;
-        depth->steps += event->step;
         return true;
     }
-    depth->issued++;
-    depth->steps -= event->step;
     if (++*now <= *most) {
         return true;
     }
     *most = *now;
     return add_to_sum(depth, event->origin.cta);
-}
-
-uint32_t grout_depth__get_length(const grout_depth *depth) {
-    const uint64_t left = depth->issued > depth->over ? depth->issued - depth->over : 0;
-    uint64_t length =
-        depth->issued == 0 ? 0 : (depth->steps + left * depth->last) * 16 / depth->issued;
-    uint32_t doublings = 0;
-    for (; length > 1; length /= 2) {
-        doublings++;
-    }
-    return doublings;
 }
 
 void grout_depth__init(grout_depth *depth, const grout_module *module) {

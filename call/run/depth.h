@@ -1,4 +1,4 @@
-/* depth.h - how much a CTA has in flight at once, and for how long: an observer of a run.
+/* depth.h - how much a CTA has in flight at once: an observer of a run.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CALL_DEPTH_H
 #define GROUT_CALL_DEPTH_H
@@ -10,8 +10,7 @@
 /*
  * The operations that a thread starts on one engine are counted together, and the most of all
  * threads and engines is added up: how far one runs ahead of another is a matter of the schedule,
- * how many of one are in flight at once is what the kernel's waits and rings let be. With lazy
- * timing an operation is over when it has to be: the time until then is what it may take.
+ * how many of one are in flight at once is what the kernel's waits and rings let be.
  */
 typedef struct grout_depth {
     grout_observer observer;
@@ -20,16 +19,10 @@ typedef struct grout_depth {
     grout_lookup most; /* by the same: what that was at most, plus 1 */
     grout_lookup sums; /* of these, by CTA */
     uint32_t deepest;  /* of the sums */
-    uint64_t issued, over;
-    uint64_t
-        steps; /* of the launch, between the issue and the end of each; modulo 2^64 until then */
-    uint64_t last; /* the newest step */
 } grout_depth;
 
 /* Lives as long as the run. Deinit. */
 void grout_depth__init(grout_depth *depth, const grout_module *module);
 void grout_depth__deinit(grout_depth *depth);
-/* How long an operation is in flight, on average: the binary logarithm of the steps. */
-uint32_t grout_depth__get_length(const grout_depth *depth);
 
 #endif
