@@ -142,9 +142,10 @@ static grout_string_id get_name(const grout_listing *listing, const grout_param 
 /* What the launch will fill it with. */
 static void fill_poison(const grout_type *type, unsigned char *data) {
     const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
-    const int64_t bytes = grout_type_get_count(type) * info->bytes;
+    const uint64_t pattern = grout_dtype_get_pattern((grout_dtype)type->dtype, info->poison);
+    const int64_t bytes = grout_type_get_bytes(type);
     for (int64_t i = 0; i < bytes; i++) {
-        data[i] = (unsigned char)(info->poison >> 8 * (i % info->bytes));
+        data[i] = (unsigned char)(pattern >> 8 * (i % info->bytes));
     }
 }
 

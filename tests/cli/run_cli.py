@@ -391,6 +391,18 @@ kernel @k(%a: in gmem bf16[X, Y], %c: out gmem bf16[X, Y]) grid(x = 1) threads(w
         assert read(f"{folder}/c.npy").endswith(bits) and b"'<V2'" in read(f"{folder}/c.npy"), name
 
 
+def test_repeats_of_types(folder):
+    """Arrays of each element type through a launch list, which fills, keeps and compares their bytes: two elements lie
+    in a byte of some types."""
+    names = re.findall(r'^GROUT_DTYPE\(\w+,\s*"(\w+)"', read(f"{ROOT}/include/grout/types.def").decode(), re.M)
+    assert len(names) > 20, names
+    for name in names:
+        array = f"gmem {name}[128, 128]"
+        text = f"kernel @k(%x: in {array}, %y: out {array})\n{{\n  store %y, (load %x)\n}}\n"
+        path = write(f"{folder}/k.grout", text)
+        run("check", path, "--repeat", "3").expect(0, "@k: clean")
+
+
 def test_stale_bytes(folder):
     """With lazy timing add_tma without its commit writes a wrong c.npy, every time."""
     right, wrong = f"{folder}/right.npy", f"{folder}/wrong.npy"
