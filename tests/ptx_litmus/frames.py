@@ -1,6 +1,7 @@
 """Litmus programs in PTX without the lines that all have.
 
-A file FOLDER/NAME.litmus has the comments of litmus_text.h, declarations and instructions. Around them come the
+A file FOLDER/NAME.litmus has the comments of litmus_text.h, declarations and instructions. Without a line 'launch' the
+grid is one CTA of 64 threads. Around them come the
 version, the target (sm_100a where the program has tcgen05), the entry with its parameter, and registers:
 
     %d: the array; %t, %c: number of the thread and of its CTA; %n: of the thread in the grid, if the program has it
@@ -28,7 +29,7 @@ import re
 HERE = os.path.dirname(os.path.abspath(__file__))
 PART = re.compile(r" *part ([^:]+)(?:: (.+))?$")
 UNTIL = re.compile(r" *until (%[pr]\d): (.+)$")
-LAUNCH = re.compile(r"^// launch: grid \d+ cluster \d+ block (\d+)$", re.MULTILINE)
+LAUNCH = re.compile(r"// launch: grid \d+ cluster \d+ block (\d+)$")
 THREAD = re.compile(r"thread (\d+) of CTA (\d+):$")
 FRAME = """// SPDX-License-Identifier: Apache-2.0
 {comments}
@@ -118,13 +119,18 @@ def list_instructions(lines, block):
 
 def add_frame(text, name):
     """The PTX of a file."""
-    launch = LAUNCH.search(text)
     comments, empty, rest = text.partition("\n\n")
-    if not launch or not empty:
-        raise FrameError(f"{name}: no line '// launch: grid G cluster C block B', or no empty line after the comments")
+    about, expect, more = comments.partition("\n// expect: ")
+    if not empty or not expect:
+        raise FrameError(f"{name}: no line '// expect: ..', or no empty line after the comments")
+    about, _, size = about.partition("\n// launch: ")
+    launch = LAUNCH.match(f"// launch: {size or 'grid 1 cluster 1 block 64'}")
+    if not launch:
+        raise FrameError(f"{name}: '// launch: {size}' is not '// launch: grid G cluster C block B'")
+    block = int(launch.group(1))
+    comments = f"{about}\n//\n{launch.group(0)}{expect}{more}"
     lines = list(expand(rest.rstrip("\n").split("\n"), name))
     count = next(number for number, line in enumerate([*lines, ""]) if not line.startswith("    ."))
-    block = int(launch.group(1))
     body = list_instructions(lines[count:], block)
     if any("%n" in line for line in body):
         body.insert(0, f"    mad.lo.u32 %n, %c, {block}, %t;")
