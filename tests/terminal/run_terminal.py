@@ -4,9 +4,9 @@ usage: run_terminal.py --grout PATH [--update]     (in any folder)
 
 Each kernel of this folder says its command (// RUN: grout ..., %s is the kernel) and exit code (// EXIT: 1).
 pages.txt has a command on each line that needs no kernel of its own. NAME.txt beside a kernel, and
-pages-shown.txt, hold what a terminal of 80 columns and one of 140 show; and of one of 80 with colours the lines
-that have some, by their numbers, where <1;31> means a colour's escape sequence. Colours change nothing else, and
-no line is wider than its terminal, but for a line that is one word. --update writes these files.
+pages-shown.txt, hold what a terminal of 80 columns and one of 140 show, once if it is the same; and of one of 80 with
+colours the lines that have some, by their numbers, where <1;31> means a colour's escape sequence. Colours change
+nothing else, and no line is wider than its terminal, but for a line that is one word. --update writes these files.
 
 zeros.npy, f32[4, 64], lies beside the kernels while they run.
 """
@@ -77,17 +77,19 @@ def look(words, exit_code, folder):
             faults.append("NO_COLOR is set, and there are colours")
         if COLOR.sub("", colored) != plain:
             faults.append("colours change the text")
-        parts.append(f"==== {width} columns ====\n{plain}")
+        parts.append(plain)
         if width == NARROW:
             with_colors = list_colored(colored)
-    return "".join(parts + [with_colors]), faults
+    if parts[0] == parts[1]:
+        return f"==== {NARROW} and {WIDE} columns ====\n{parts[0]}{with_colors}", faults
+    return f"==== {NARROW} columns ====\n{parts[0]}==== {WIDE} columns ====\n{parts[1]}{with_colors}", faults
 
 
 def list_colored(text):
     """The lines with colours, by their numbers: the others are those of the text without."""
     lines = [f"{number}: " + COLOR.sub(r"<\1>", line) + "\n" for number, line in enumerate(text.split("\n"), 1)
              if COLOR.search(line)]
-    return "".join(["==== 80 columns, the lines with colours ====\n", *lines])
+    return "".join(["==== 80 columns, the lines with colours ====\n", *lines] if lines else [])
 
 
 def read_key(source, key, otherwise):
