@@ -134,7 +134,7 @@ def add_frame(text, name):
     body = list_instructions(lines[count:], block)
     if any("%n" in line for line in body):
         body.insert(0, f"    mad.lo.u32 %n, %c, {block}, %t;")
-    is_tensor = any("tcgen05." in line for line in lines)
+    is_tensor = any("tcgen05." in line for line in [text, *lines])
     return FRAME.format(comments=comments + "\n", target="sm_100a" if is_tensor else "sm_90a",
                         registers=32 if is_tensor else 16, declarations="".join(f"{line}\n" for line in lines[:count]),
                         body="".join(f"{line}\n" for line in body))
