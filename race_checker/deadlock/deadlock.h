@@ -160,9 +160,22 @@ const char *grout_deadlock__name_parity(const grout_deadlock *text, grout_op_id 
 /* What to do about an index that does not fit those beside it; false: none stands out. */
 bool grout_deadlock__add_lead_help(const grout_deadlock *text, const grout_need *need,
                                    grout_text *out);
+/* An arrival is for the slot of an earlier turn, and none follows its loop for that of the last;
+ * op: the arrival; false: it is not so. */
+bool grout_deadlock__add_last_help(const grout_deadlock *text, const grout_need *given,
+                                   const grout_need *seen, grout_op_id op, grout_text *out);
 /* An mbarrier on which some thread waits has bytes, and no operation announces any. */
 bool grout_deadlock__add_unannounced_help(const grout_deadlock *text, const grout_need *need,
                                           grout_text *out);
+
+/* ---- deadlock_values.c ---- */
+
+/* A flag or counter that has been set back over what others have written; what changes it has come,
+ * and is not what the loop looks for. False: it is not so. */
+bool grout_deadlock__add_lost_help(const grout_deadlock *text, const grout_need *need,
+                                   grout_text *out);
+bool grout_deadlock__add_spin_help(const grout_deadlock *text, const grout_need *need,
+                                   grout_text *out);
 
 /* ---- deadlock_words.c ---- */
 

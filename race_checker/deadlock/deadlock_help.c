@@ -7,6 +7,7 @@
  * is come first, then those that say which of the two sides of a wait has to change.
  */
 #include "deadlock.h"
+#include "rings.h"
 
 #include "grout-internal/verify.h"
 
@@ -176,6 +177,39 @@ static bool add_parity_help(const grout_deadlock *text, const grout_need *need, 
 
 /* ---- arrivals that have gone elsewhere, or been left out ---- */
 
+/* All that could bring it is in one loop, which by the numbers has fewer turns than that of the
+ * wait. */
+static bool add_short_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
+    const grout_op_id bringer =
+        grout_need__is_on_barrier(need) ? grout_deadlock__find_bringer(text, need) : 0;
+    const grout_op_id wait = need->thread->origin.op;
+    const grout_op_id own = bringer != 0 ? grout_op__get_loop(text->module, wait) : 0;
+    const grout_op_id other = bringer != 0 ? grout_op__get_loop(text->module, bringer) : 0;
+    if (own == 0 || other == 0 || own == other || find_if(text, bringer) != 0) {
+        return false;
+    }
+    const int64_t turns = grout_loop__count_turns(text->module, other);
+    const int64_t wanted = grout_loop__count_turns(text->module, own);
+    for (grout_op_id i = bringer; i < grout_module_get_op_count(text->module); i++) {
+        if (grout_deadlock__is_bringer(text, need, i) &&
+            grout_op__get_loop(text->module, i) != other) {
+            return false;
+        }
+    }
+    if (turns == 0 || turns >= wanted) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_SHORT_HELP,
+                        &(grout_words){.op = get_mnemonic(text, bringer),
+                                       .line = grout_deadlock__get_line(text, bringer),
+                                       .other_op = get_mnemonic(text, other),
+                                       .other_line = grout_deadlock__get_line(text, other),
+                                       .have = turns,
+                                       .limit = grout_deadlock__get_line(text, own),
+                                       .need = wanted});
+    return true;
+}
+
 /* A later barrier of the array has had arrivals of the phase: this one was left out. */
 static bool add_slot_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
     const grout_thread_fact *root = need->thread;
@@ -183,6 +217,13 @@ static bool add_slot_help(const grout_deadlock *text, const grout_need *need, gr
         grout_need__is_on_barrier(need) ? grout_deadlock__find_bringer(text, need) : 0;
     if (bringer == 0 || !grout_deadlock__has_later_sibling(text, root)) {
         return false;
+    }
+    const server other = find_server(text, need);
+    const grout_need back =
+        grout_deadlock__get_need(text, other.thread != NULL ? other.thread : root);
+    if (find_if(text, bringer) != 0 && grout_need__is_on_barrier(&back) &&
+        grout_deadlock__add_last_help(text, need, &back, bringer, out)) {
+        return true;
     }
     grout_sentence__add(
         out, GROUT_SENTENCE_STUCK_SLOT_HELP,
@@ -410,6 +451,9 @@ static bool add_lag_help(const grout_deadlock *text, const grout_need *need, gro
     const bool is_own = get_phase(need) > get_phase(&back);
     const grout_need *seen = is_own ? need : &back, *given = is_own ? &back : need;
     const grout_op_id op = is_own ? own.op : other.op, condition = find_if(text, op);
+    if (condition != 0 && grout_deadlock__add_last_help(text, given, seen, op, out)) {
+        return true;
+    }
     grout_text more = {.allocator = text->checker->allocator};
     if (condition != 0) {
         grout_sentence__add(&more, GROUT_SENTENCE_STUCK_LAG_IF,
@@ -427,6 +471,33 @@ static bool add_lag_help(const grout_deadlock *text, const grout_need *need, gro
                        .op = get_mnemonic(text, op),
                        .line = grout_deadlock__get_line(text, op),
                        .more = condition != 0 ? grout_deadlock__keep(text, &more) : ""});
+    return true;
+}
+
+/* Both sides wait for the first phase of their slot, and one of the waits is in an if, which is to
+ * leave out the turns that nothing comes before. */
+static bool add_guard_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
+    const server other = find_server(text, need);
+    if (other.thread == NULL || !grout_need__is_on_barrier(need) || get_phase(need) != 0) {
+        return false;
+    }
+    const grout_need back = grout_deadlock__get_need(text, other.thread);
+    if (!grout_need__is_on_barrier(&back) || get_phase(&back) != 0 || back.object == need->object ||
+        find_server(text, &back).thread != need->thread) {
+        return false;
+    }
+    const grout_op_id own = find_if(text, need->thread->origin.op);
+    const grout_op_id condition = own != 0 ? own : find_if(text, back.thread->origin.op);
+    const grout_need *guarded = own != 0 ? need : &back;
+    if (condition == 0 || (own != 0 && find_if(text, back.thread->origin.op) != 0) ||
+        grout_op__get_loop(text->module, condition) == 0) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_GUARD_HELP,
+                        &(grout_words){.op = get_mnemonic(text, condition),
+                                       .line = grout_deadlock__get_line(text, condition),
+                                       .other_line = get_line(text, guarded->thread),
+                                       .element = name_element(text, guarded)});
     return true;
 }
 
@@ -458,91 +529,6 @@ static bool add_circle_help(const grout_deadlock *text, const grout_need *need, 
                                            .other_line = get_line(text, other.thread),
                                            .more = ""});
     }
-    return true;
-}
-
-/* ---- a value that a loop looks for ---- */
-
-/* Whether some thread has run the op, in whatever CTA. */
-static bool has_run(const grout_deadlock *text, grout_op_id op) {
-    return text->checker->run.op_threads[op] != 0;
-}
-
-/* Whether an op adds to what it finds. */
-static bool adds(const grout_deadlock *text, grout_op_id op) {
-    return grout_op_get_update(text->module, grout_module_get_op(text->module, op)) ==
-           GROUT_UPDATE_ADD;
-}
-
-/* What has been written to a flag or counter: over what others have written, and by those others.
- */
-typedef struct rewrite {
-    grout_op_id back, lost; /* 0: there is none */
-    int64_t value;          /* that 'back' writes */
-    bool is_before;         /* the look of the loop */
-} rewrite;
-
-static rewrite find_rewrite(const grout_deadlock *text, const grout_need *need) {
-    const grout_op_id look = need->thread->origin.op;
-    rewrite it = {0, 0, 0, false};
-    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        int64_t value = 0;
-        if (i == look || !has_run(text, i) || !grout_deadlock__is_of_kernel(text, need, i)) {
-            continue;
-        }
-        const bool is_before =
-            grout_op__find_reach(text->module, i, look).kind == GROUT_REACH_AHEAD;
-        const bool is_back =
-            grout_deadlock__get_written(text, need->object, i, &value) &&
-            (is_before || (need->thread->has_value && need->thread->value == value));
-        if (is_back && it.back == 0) {
-            it.back = i;
-            it.value = value;
-            it.is_before = is_before;
-        } else if (it.lost == 0) {
-            it.lost = i;
-        }
-    }
-    return it;
-}
-
-/* A flag or counter that has been set back over what others have written. */
-static bool add_lost_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
-    if (need->thread->state != GROUT_THREAD_BLOCKED_SPIN || need->object == 0) {
-        return false;
-    }
-    const rewrite it = find_rewrite(text, need);
-    const bool is_found = need->thread->has_value && need->thread->value == it.value;
-    if (it.back == 0 || it.lost == 0 || (!is_found && !adds(text, it.lost))) {
-        return false;
-    }
-    const grout_words words = {.op = get_mnemonic(text, it.back),
-                               .line = grout_deadlock__get_line(text, it.back),
-                               .number = it.value,
-                               .other_line = grout_deadlock__get_line(text, it.lost),
-                               .object = grout_deadlock__name_object(text, need->object)};
-    grout_sentence__add(
-        out, it.is_before ? GROUT_SENTENCE_STUCK_LOST_HELP : GROUT_SENTENCE_STUCK_SET_BACK_HELP,
-        &words);
-    return true;
-}
-
-/* What changes it has come, and is not what the loop looks for. */
-static bool add_spin_help(const grout_deadlock *text, const grout_need *need, grout_text *out) {
-    grout_op_id bringer = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && bringer == 0; i++) {
-        bringer = need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->object != 0 &&
-                          i != need->thread->origin.op && grout_deadlock__is_bringer(text, need, i)
-                      ? i
-                      : 0;
-    }
-    if (bringer == 0) {
-        return false;
-    }
-    grout_sentence__add(out, GROUT_SENTENCE_STUCK_SPIN_HELP,
-                        &(grout_words){.op = get_mnemonic(text, bringer),
-                                       .line = grout_deadlock__get_line(text, bringer),
-                                       .other_line = get_line(text, need->thread)});
     return true;
 }
 
@@ -656,14 +642,16 @@ void grout_deadlock__explain_help(grout_deadlock *text, const grout_thread_fact 
                                                   grout_deadlock__add_unannounced_help,
                                                   add_parity_help,
                                                   add_bytes_help,
+                                                  add_short_help,
                                                   add_slot_help,
-                                                  add_lost_help,
+                                                  grout_deadlock__add_lost_help,
                                                   add_omission_help,
                                                   add_nothing_help,
                                                   add_count_help,
                                                   add_lag_help,
+                                                  add_guard_help,
                                                   add_circle_help,
-                                                  add_spin_help,
+                                                  grout_deadlock__add_spin_help,
                                                   add_units_help,
                                                   add_turns_help,
                                                   add_meeting_help};

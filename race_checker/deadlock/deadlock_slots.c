@@ -113,3 +113,50 @@ bool grout_deadlock__add_unannounced_help(const grout_deadlock *text, const grou
     }
     return false;
 }
+
+/* ---- the slot of the last turn ---- */
+
+/* The use of the object that the op makes. */
+static grout_ring_use get_use(const grout_deadlock *text, grout_op_id id, grout_object_id object) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    grout_ring_use use = {.object = object, .op = id};
+    while (use.operand < op->operand_count &&
+           grout_op__find_object(text->module, op, use.operand) != object) {
+        use.operand++;
+    }
+    return use;
+}
+
+/* Whether nothing else brings it, but in the loop of the op. */
+static bool is_of_loop_alone(const grout_deadlock *text, const grout_need *need, grout_op_id op) {
+    bool is_alone = true;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && is_alone; i++) {
+        is_alone = !grout_deadlock__is_bringer(text, need, i) ||
+                   grout_op__get_loop(text->module, i) == grout_op__get_loop(text->module, op);
+    }
+    return is_alone;
+}
+
+bool grout_deadlock__add_last_help(const grout_deadlock *text, const grout_need *given,
+                                   const grout_need *seen, grout_op_id op, grout_text *out) {
+    const grout_op_id loop = grout_op__get_loop(text->module, op);
+    const grout_op_id wait = seen->thread->origin.op;
+    const grout_ring_use own = get_use(text, op, given->object);
+    const grout_ring_use other = get_use(text, wait, seen->object);
+    const grout_operand *slot = grout_ring_use__get_slot(text->module, &own);
+    const grout_operand *awaited = grout_ring_use__get_slot(text->module, &other);
+    if (loop == 0 || grout_op__get_loop(text->module, loop) == 0 ||
+        grout_op__get_loop(text->module, wait) != loop || slot == NULL || awaited == NULL ||
+        grout_slot__is_equal(text->module, slot, awaited) || !is_of_loop_alone(text, given, op)) {
+        return false;
+    }
+    const grout_words words = {
+        .op = grout_op_get_info((grout_opcode)grout_module_get_op(text->module, op)->opcode)->text,
+        .line = grout_deadlock__get_line(text, op),
+        .other_op =
+            grout_op_get_info((grout_opcode)grout_module_get_op(text->module, loop)->opcode)->text,
+        .other_line = grout_deadlock__get_line(text, loop),
+        .object = grout_deadlock__name_object(text, given->object)};
+    grout_sentence__add(out, GROUT_SENTENCE_STUCK_LAST_HELP, &words);
+    return true;
+}

@@ -525,6 +525,9 @@ void grout_wording__add_load_at_exit_repair(const grout_wording *wording, grout_
                             &(grout_words){.scope = scope, .by = by});
         return;
     }
+    if (grout_wording__add_surplus_load_repair(wording, object, &wait, out)) {
+        return;
+    }
     grout_sentence__add(out, GROUT_SENTENCE_EXIT_LOAD_LESS_HELP,
                         &(grout_words){.actor = grout_wording__name_actor(wording, &wait),
                                        .object = grout_wording__name_object(wording, object),

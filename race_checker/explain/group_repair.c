@@ -86,6 +86,26 @@ static grout_op_id find_beside(const grout_module *module, grout_op_id loop, gro
 
 /* The loop of a wait that leaves what is still in flight when the loop is over, where the access
  * comes: in the loop the number may be right. 0: it is not so. */
+/* Whether a wait of the loop's body for the same engine leaves nothing: then nothing is meant to be
+ * in flight from turn to turn. */
+static bool empties(const grout_module *module, grout_op_id loop, grout_op_id wait) {
+    const grout_sync_info *own =
+        grout_op_get_sync((grout_opcode)grout_module_get_op(module, wait)->opcode);
+    const grout_block_id body = grout_module_get_op(module, loop)->first_block;
+    bool has_any = false;
+    for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0 && !has_any;
+         at = grout_module_get_op(module, at)->next) {
+        const grout_op *op = grout_module_get_op(module, at);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        const grout_expr_id n =
+            sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS && sync->object == own->object
+                ? grout_op__find_allowed(module, op)
+                : 0;
+        has_any = n != 0 && grout_module_get_expr_value(module, n).integer == 0;
+    }
+    return has_any;
+}
+
 grout_op_id grout_wording__find_ended_loop(const grout_wording *wording) {
     const grout_module *module = wording->module;
     const grout_op_id wait = grout_cover__get_wait(&wording->record->cover);
@@ -94,7 +114,8 @@ grout_op_id grout_wording__find_ended_loop(const grout_wording *wording) {
     const grout_op_id beside = loop != 0 ? find_beside(module, loop, sides[0].origin.op) : 0;
     return beside != 0 && find_beside(module, loop, sides[1].origin.op) == 0 &&
                    grout_origin__is_same_actor(&sides[0].origin, &sides[1].origin) &&
-                   grout_op__find_reach(module, loop, beside).kind == GROUT_REACH_AHEAD
+                   grout_op__find_reach(module, loop, beside).kind == GROUT_REACH_AHEAD &&
+                   !empties(module, loop, wait)
                ? loop
                : 0;
 }

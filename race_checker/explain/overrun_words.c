@@ -60,6 +60,8 @@ static void add_turns(const grout_wording *wording, grout_text *out) {
                        .object = grout_wording__name_object(wording, get_barrier(wording))});
 }
 
+static bool has_more_in_loop(const grout_wording *wording);
+
 /* ---- words ---- */
 
 /* Which arrival the phase before is of, if it is another one. */
@@ -81,7 +83,7 @@ void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *o
     if (!facts->sides[1].origin.op) {
         grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_NOBODY_EDGE,
                             &(grout_words){.phase = facts->phase, .later = facts->phase + 2});
-    } else if (take_turns(wording)) {
+    } else if (take_turns(wording) && !has_more_in_loop(wording)) {
         add_turns(wording, out);
     } else {
         grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_EDGE,
@@ -153,7 +155,7 @@ bool grout_wording__tells_overrun(const grout_wording *wording) {
            facts->phase == UINT32_MAX ||
            grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin) ||
            take_turns(wording) || grout_wording__has_surplus(wording) ||
-           grout_wording__has_more_in_turn(wording);
+           grout_wording__has_more_in_turn(wording) || has_more_in_loop(wording);
 }
 
 /* The wait that the arriving thread comes to last before its arrival, on another barrier. */
@@ -173,12 +175,110 @@ static const char *name_wait_before(const grout_wording *wording) {
     return grout_wording__keep(wording, &text);
 }
 
+static bool waits_on_barrier(const grout_sync_info *sync) {
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS &&
+           (sync->object == GROUT_SYNC_OBJECT_BARRIER ||
+            sync->object == GROUT_SYNC_OBJECT_MBARRIER);
+}
+
+/* A wait that stands after the arrival, before another one of the same phase in its block, and by
+ * which the thread would know that the waiting one has come past; 0: there is none. */
+static grout_op_id find_wait_amid(const grout_wording *wording) {
+    const grout_module *module = wording->module;
+    const grout_facts *facts = wording->facts;
+    const grout_object_id barrier = get_barrier(wording);
+    const uint32_t waiter = facts->sides[1].origin.thread;
+    grout_op_id found = 0;
+    grout_op_id at = grout_module_get_op(module, facts->sides[0].origin.op)->next;
+    for (; at != 0; at = grout_module_get_op(module, at)->next) {
+        const grout_op *op = grout_module_get_op(module, at);
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        uint32_t operand = 0;
+        if (found != 0 && grout_op__find_arrival(module, at, &operand) == barrier) {
+            return found;
+        }
+        const grout_object_id object =
+            waits_on_barrier(sync) ? grout_op__find_object(module, op, 0) : 0;
+        const bool tells =
+            object != 0 && object != barrier &&
+            (grout_wording__get_barrier_ops(wording, object).posters >> waiter & 1) != 0;
+        found = found == 0 && tells ? at : found;
+    }
+    return 0;
+}
+
+/* "move the mbarrier_wait at line 35 to before line 33" */
+static bool repair_wait_amid(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_origin wait = {.op = find_wait_amid(wording)};
+    if (wait.op == 0) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_OVERRUN_MOVE_HELP,
+                        &(grout_words){.op = grout_wording__get_mnemonic(wording, &wait),
+                                       .other_line = grout_wording__get_line(wording, &wait),
+                                       .line = line});
+    return true;
+}
+
+/* ---- a loop around the arrival ---- */
+
+/* How often an arrival comes in the loop around it, by numbers, where an outer loop goes over the
+ * slots; 0: not known, or its barrier is another one in each turn. */
+static int64_t count_in_loop(const grout_wording *wording) {
+    const grout_module *module = wording->module;
+    const grout_origin *arrival = &wording->facts->sides[0].origin;
+    const grout_op_id loop = grout_op__get_loop(module, arrival->op);
+    uint32_t operand = 0;
+    if (loop == 0 ||
+        grout_op__find_arrival(module, arrival->op, &operand) != get_barrier(wording)) {
+        return 0;
+    }
+    const grout_ring_use use = {.op = arrival->op, .operand = operand};
+    const grout_operand *slot = grout_ring_use__get_slot(module, &use);
+    const grout_op_id outer = grout_op__get_loop(module, loop);
+    const bool is_of_each = grout_op__get_parent(module, arrival->op) == loop;
+    return slot != NULL && outer != 0 && is_of_each &&
+                   grout_slot__changes_in(module, slot, outer) &&
+                   !grout_slot__changes_in(module, slot, loop)
+               ? grout_loop__count_turns(module, loop)
+               : 0;
+}
+
+/* Whether the turns of a loop make more arrivals of one phase than it takes. */
+static bool has_more_in_loop(const grout_wording *wording) {
+    const int64_t need = (int64_t)grout_object_get_arrivals(wording->module, get_barrier(wording));
+    return need > 0 && count_in_loop(wording) > need;
+}
+
+static bool add_loop_count_repair(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_origin *arrival = &wording->facts->sides[0].origin;
+    const grout_origin loop = {.op = grout_op__get_loop(wording->module, arrival->op)};
+    const grout_object_id object = get_barrier(wording);
+    if (!has_more_in_loop(wording)) {
+        return false;
+    }
+    const int64_t count = count_in_loop(wording);
+    grout_sentence__add(
+        out, GROUT_SENTENCE_OVERRUN_LOOP_COUNT_HELP,
+        &(grout_words){.line = line,
+                       .number = count,
+                       .element = grout_wording__name_element(wording, wording->facts->element),
+                       .op = grout_wording__get_mnemonic(wording, &loop),
+                       .other_line = grout_wording__get_line(wording, &loop),
+                       .have = (int64_t)grout_object_get_arrivals(wording->module, object),
+                       .what = grout_wording__spell(wording, GROUT_SPELLING_ARRIVALS,
+                                                    &(grout_words){.number = count}),
+                       .limit = grout_object__get_count_line(wording->module, object)});
+    return true;
+}
+
 /* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
 void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
     if (facts->sides[1].origin.op && facts->phase != UINT32_MAX &&
-        grout_wording__add_turn_count_repair(wording, out)) {
+        (grout_wording__add_turn_count_repair(wording, out) ||
+         add_loop_count_repair(wording, line, out) || repair_wait_amid(wording, line, out))) {
         return;
     }
     if (!facts->sides[1].origin.op) {

@@ -449,6 +449,87 @@ static bool repair_joined(grout_wording *wording, const grout_origin *copy, grou
     return true;
 }
 
+/* ---- groups that the turns of a loop close ---- */
+
+/* The ops of a loop's body about the groups of cp.async: the copy, the close and the wait, of those
+ * in an if too; 0: there is none. */
+typedef struct turn_of_groups {
+    grout_op_id copy, close, wait;
+    grout_op_id condition; /* the if around the close */
+    bool is_late;          /* the close comes after the wait */
+} turn_of_groups;
+
+static void pass_group_op(const grout_module *module, grout_op_id at, grout_op_id condition,
+                          turn_of_groups *it) {
+    const grout_sync_info *sync = get_group_op(module, at);
+    if (sync == NULL) {
+        return;
+    }
+    if (sync->mode == GROUT_SYNC_MODE_STARTS && it->copy == 0) {
+        it->copy = at;
+    } else if (sync->mode == GROUT_SYNC_MODE_CLOSES && it->close == 0) {
+        it->close = at;
+        it->condition = condition;
+        it->is_late = it->wait != 0;
+    } else if (sync->mode == GROUT_SYNC_MODE_WAITS && it->wait == 0 && condition == 0) {
+        it->wait = at;
+    }
+}
+
+static turn_of_groups look_over(const grout_module *module, grout_op_id loop) {
+    turn_of_groups it = {.copy = 0};
+    const grout_op *owner = grout_module_get_op(module, loop);
+    grout_op_id at = grout_op__is_counted_loop(owner)
+                         ? grout_module_get_block(module, owner->first_block)->first
+                         : 0;
+    for (; at != 0; at = grout_module_get_op(module, at)->next) {
+        const grout_op *op = grout_module_get_op(module, at);
+        const bool is_branch =
+            grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_BRANCH;
+        grout_op_id in = is_branch && op->block_count > 0
+                             ? grout_module_get_block(module, op->first_block)->first
+                             : 0;
+        pass_group_op(module, at, 0, &it);
+        for (; in != 0; in = grout_module_get_op(module, in)->next) {
+            pass_group_op(module, in, at, &it);
+        }
+    }
+    return it;
+}
+
+/* The wait of a turn counts a group for each, and the turns do not close one each before it. */
+static bool repair_turn(const grout_wording *wording, grout_text *out) {
+    const grout_module *module = wording->module;
+    const grout_origin *wait = &wording->facts->near.origin;
+    const grout_op_id loop = wait->op != 0 ? grout_op__get_loop(module, wait->op) : 0;
+    const turn_of_groups it = loop != 0 ? look_over(module, loop) : (turn_of_groups){.copy = 0};
+    if (it.copy == 0 || it.wait != wait->op) {
+        return false;
+    }
+    const grout_words words = {
+        .op = it.close != 0 ? grout_wording__get_mnemonic(wording, &(grout_origin){.op = it.close})
+                            : spell_copy_close(wording),
+        .line = grout_wording__get_line(wording, wait),
+        .other_line = it.close != 0
+                          ? grout_wording__get_line(wording, &(grout_origin){.op = it.close})
+                          : grout_wording__get_line(wording, &(grout_origin){.op = it.copy}),
+        .limit = it.condition != 0
+                     ? grout_wording__get_line(wording, &(grout_origin){.op = it.condition})
+                     : 0};
+    if (it.close == 0) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_ASYNC_COPY_UNCLOSED_HELP,
+            &(grout_words){.op = words.op, .line = words.line, .other_line = words.other_line});
+    } else if (it.is_late) {
+        grout_sentence__add(
+            out, GROUT_SENTENCE_ASYNC_COPY_CLOSED_LATE_HELP,
+            &(grout_words){.op = words.op, .line = words.line, .other_line = words.other_line});
+    } else if (it.condition != 0) {
+        grout_sentence__add(out, GROUT_SENTENCE_ASYNC_COPY_SOME_CLOSED_HELP, &words);
+    }
+    return it.close == 0 || it.is_late || it.condition != 0;
+}
+
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
@@ -469,7 +550,8 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
                            .other_actor =
                                grout_wording__name_actor(wording, &facts->sides[0].origin),
                            .other_line = get_line(wording, 0)});
-    } else if (repair_joined(wording, &facts->sides[side].origin, out) ||
+    } else if ((near->kind != GROUT_NEAR_COPY_NEVER && repair_turn(wording, out)) ||
+               repair_joined(wording, &facts->sides[side].origin, out) ||
                (near->kind == GROUT_NEAR_COPY_LEFT && grout_wording__lower_wait(wording, out))) {
         return true;
     } else {

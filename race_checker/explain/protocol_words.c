@@ -284,6 +284,9 @@ static bool add_arrival_edge(const grout_wording *wording, grout_text *out) {
 static bool add_arrival_repair(const grout_wording *wording, grout_text *out) {
     const grout_op *op = grout_module_get_op(wording->module, wording->facts->sides[0].origin.op);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (grout_wording__add_short_wait_repair(wording, out)) {
+        return true;
+    }
     if (sync != NULL && sync->tensor == GROUT_SYNC_TENSOR_SEALS) {
         grout_sentence__add(out, GROUT_SENTENCE_ARRIVAL_GONE_COMMIT_HELP, NULL);
     } else {

@@ -532,7 +532,47 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
     }
 }
 
+/* Two arrays that share bytes, and are in use in the same turns of a loop: perhaps they should not.
+ * False: it is not so. */
+static bool add_alias_repair(const grout_wording *wording, grout_text *out) {
+    const grout_module *module = wording->module;
+    const grout_side *sides = wording->facts->sides;
+    const grout_object_id a = sides[0].box.object, b = sides[1].box.object;
+    if (wording->facts->side_count < 2 || a == 0 || b == 0 || a == b ||
+        grout_object_get_root(module, a) != grout_object_get_root(module, b) ||
+        sides[0].origin.op == 0 || sides[1].origin.op == 0) {
+        return false;
+    }
+    const grout_op_id loop = grout_op__get_loop(module, sides[0].origin.op);
+    const grout_object_id alias = grout_module_get_object(module, a)->alias != 0 ? a : b;
+    const grout_object *named = grout_module_get_object(module, alias);
+    if (loop == 0 || loop != grout_op__get_loop(module, sides[1].origin.op) || named->alias == 0) {
+        return false;
+    }
+    grout_sentence__add(
+        out, GROUT_SENTENCE_ALIAS_HELP,
+        &(grout_words){.object = grout_wording__name_object(wording, alias),
+                       .line = grout_module_get_place(module, named->loc).line,
+                       .other = grout_wording__name_object(wording, alias == a ? b : a)});
+    return true;
+}
+
+static void add_usual_repair(grout_wording *wording, grout_text *out);
+
 void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
+    if (add_alias_repair(wording, out)) {
+        grout_text usual = {.allocator = wording->checker->allocator};
+        add_usual_repair(wording, &usual);
+        const char *words = grout_wording__keep(wording, &usual);
+        grout_text_add(out, "%s%s", words[0] != '\0' ? grout_phrase__get(GROUT_PHRASE_OR_ELSE) : "",
+                       words);
+        wording->finding->edit.place.file = NULL;
+        return;
+    }
+    add_usual_repair(wording, out);
+}
+
+static void add_usual_repair(grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_lead_repair(wording, out) ||
         grout_wording__add_protocol_repair(wording, out) ||

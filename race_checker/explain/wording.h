@@ -404,6 +404,13 @@ void grout_wording__add_turn_repair(const grout_wording *wording, grout_text *ou
 
 /* What to do about an index that does not fit those beside it; false: none stands out. */
 bool grout_wording__add_lead_repair(const grout_wording *wording, grout_text *out);
+/* The loop that waits for the slots of the finding's barrier at the end, where it leaves some out.
+ */
+bool grout_wording__add_short_wait_repair(const grout_wording *wording, grout_text *out);
+/* The if that lets a load come in more turns than its wait has loads to wait for: those ahead of
+ * the loop, and one in each turn. */
+bool grout_wording__add_surplus_load_repair(const grout_wording *wording, grout_object_id object,
+                                            const grout_origin *wait, grout_text *out);
 
 /* ---- group_repair.c ---- */
 

@@ -21,21 +21,6 @@ static bool is_of_one_turn(const grout_side *a, const grout_side *b) {
            memcmp(a->origin.loops, b->origin.loops, depth * sizeof a->origin.loops[0]) == 0;
 }
 
-/* Turns of a loop whose bounds are numbers; 0: not known. */
-static int64_t count_turns(const grout_module *module, grout_op_id loop) {
-    const grout_op *op = grout_module_get_op(module, loop);
-    int64_t bounds[2] = {0, 0};
-    if (!grout_op__is_counted_loop(op)) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!grout_slot__is_constant(module, grout_module_get_operand(module, op, i), &bounds[i])) {
-            return 0;
-        }
-    }
-    return bounds[1] - bounds[0];
-}
-
 /* What fills some of the object's slots ahead of the loop by the same operation, and not all of
  * them, as far as numbers tell; 0: nothing does. */
 static grout_op_id find_ahead(const grout_leads *it, const grout_ring_use *fill) {
@@ -51,7 +36,7 @@ static grout_op_id find_ahead(const grout_leads *it, const grout_ring_use *fill)
             grout_op__find_reach(module, other->op, fill->op).kind != GROUT_REACH_AHEAD) {
             continue;
         }
-        const int64_t turns = other->loop == 0 ? 1 : count_turns(module, other->loop);
+        const int64_t turns = other->loop == 0 ? 1 : grout_loop__count_turns(module, other->loop);
         if (turns <= 0) {
             return 0;
         }

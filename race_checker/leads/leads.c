@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+enum { USES_LOOKED = 256 };
+
 /* What stands out, and what it is held against. */
 typedef struct lead {
     grout_ring_use use, partner;
@@ -224,17 +226,27 @@ static bool add_counters(const grout_leads *it, grout_op_id op, grout_text *out)
 
 /* ---- a slot that is given back while it is read ---- */
 
+/* Whether the wait is the last one of its loop before something fills the buffer. */
+static bool is_before_fill(const grout_leads *it, const grout_ring_use *wait,
+                           grout_object_id buffer) {
+    const grout_ring_span beside = grout_rings__get_of_loop(it->rings, wait->loop);
+    const grout_ring_use *last = NULL;
+    bool has_any = false;
+    for (size_t i = 0; i < beside.count && !has_any; i++) {
+        last = beside.items[i].role == GROUT_RING_WAITS ? &beside.items[i] : last;
+        has_any = beside.items[i].role == GROUT_RING_FILLS && beside.items[i].object == buffer &&
+                  last != NULL && last->op == wait->op;
+    }
+    return has_any;
+}
+
 /* Whether what fills the buffer waits on the barrier before. */
 static bool lets_fill(const grout_leads *it, grout_object_id barrier, grout_object_id buffer) {
     const grout_ring_span uses = grout_rings__get_of_object(it->rings, barrier);
     bool has_any = false;
-    for (size_t i = 0; i < uses.count; i++) {
-        const grout_ring_span beside = uses.items[i].role == GROUT_RING_WAITS
-                                           ? grout_rings__get_of_loop(it->rings, uses.items[i].loop)
-                                           : (grout_ring_span){NULL, 0};
-        for (size_t k = 0; k < beside.count && !has_any; k++) {
-            has_any = beside.items[k].role == GROUT_RING_FILLS && beside.items[k].object == buffer;
-        }
+    for (size_t i = 0; i < uses.count && !has_any; i++) {
+        has_any =
+            uses.items[i].role == GROUT_RING_WAITS && is_before_fill(it, &uses.items[i], buffer);
     }
     return has_any;
 }
@@ -291,6 +303,156 @@ static bool add_in_flight(const grout_leads *it, grout_op_id op, grout_text *out
     return true;
 }
 
+/* ---- a slot that is given back before it is read ---- */
+
+/* The read of the same slot that follows the arrival in its block, of a buffer that the arrival
+ * lets others fill; false: there is none, or one comes before too. */
+static bool find_later_read(const grout_leads *it, grout_op_id op, lead *of) {
+    const grout_module *module = grout_leads__get_module(it);
+    const grout_ring_span beside = grout_rings__get_of_loop(it->rings, of->use.loop);
+    const grout_block_id block = grout_module_get_op(module, op)->parent;
+    bool is_found = false;
+    for (size_t i = 0; i < beside.count; i++) {
+        const grout_ring_use *read = &beside.items[i];
+        if (read->role != GROUT_RING_READS || grout_leads__compare_slots(it, read, &of->use) != 1 ||
+            !lets_fill(it, of->use.object, read->object)) {
+            continue;
+        }
+        if (grout_op__find_reach(module, op, read->op).kind != GROUT_REACH_AHEAD ||
+            grout_module_get_op(module, grout_statement__find(module, read->op))->parent != block) {
+            return false;
+        }
+        of->partner = is_found ? of->partner : *read;
+        is_found = true;
+    }
+    return is_found && of->use.loop != 0;
+}
+
+static bool add_early_post(const grout_leads *it, grout_op_id op, grout_text *out) {
+    lead own;
+    if (!is_post(it, op) || !grout_leads__get_use(it, op, GROUT_RING_ARRIVES, &own.use) ||
+        !find_later_read(it, op, &own)) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_LEAD_EARLY_HELP,
+                        &(grout_words){.op = grout_leads__get_mnemonic(it, op),
+                                       .line = grout_leads__get_line(it, op),
+                                       .element = grout_leads__name_use(it, &own.use),
+                                       .access = grout_leads__get_mnemonic(it, own.partner.op),
+                                       .other_line = grout_leads__get_line(it, own.partner.op),
+                                       .object = grout_leads__name_use(it, &own.partner)});
+    return true;
+}
+
+/* ---- a slot that is filled without a wait ---- */
+
+static bool is_within(const grout_module *module, grout_op_id loop, grout_op_id outer) {
+    while (loop != 0 && loop != outer) {
+        loop = grout_op__get_loop(module, loop);
+    }
+    return loop != 0;
+}
+
+/* Whether something waits on the barrier where it goes on to fill or read slots; also where there
+ * is too much to look at. */
+static bool is_heeded(const grout_leads *it, grout_object_id barrier) {
+    const grout_ring_span uses = grout_rings__get_of_object(it->rings, barrier);
+    const grout_ring_uses *all = &it->rings->by_object;
+    bool has_any = uses.count == 0 || all->count > USES_LOOKED;
+    for (size_t i = 0; i < uses.count && !has_any; i++) {
+        for (size_t k = 0; uses.items[i].role == GROUT_RING_WAITS && k < all->count && !has_any;
+             k++) {
+            has_any =
+                (all->items[k].role == GROUT_RING_FILLS ||
+                 all->items[k].role == GROUT_RING_READS) &&
+                (uses.items[i].loop == 0 ||
+                 is_within(grout_leads__get_module(it), all->items[k].loop, uses.items[i].loop));
+        }
+    }
+    return has_any;
+}
+
+/* What fills, turn by turn, a buffer that is read beside the arrival. */
+static bool find_fill(const grout_leads *it, lead *of) {
+    const grout_ring_span beside = grout_rings__get_of_loop(it->rings, of->use.loop);
+    for (size_t i = 0; i < beside.count; i++) {
+        const grout_ring_span uses =
+            beside.items[i].role == GROUT_RING_READS &&
+                    grout_leads__count_slots(it, &beside.items[i]) ==
+                        grout_leads__count_slots(it, &of->use)
+                ? grout_rings__get_of_object(it->rings, beside.items[i].object)
+                : (grout_ring_span){NULL, 0};
+        for (size_t k = 0; k < uses.count; k++) {
+            const grout_ring_use *fill = &uses.items[k];
+            if (fill->role == GROUT_RING_FILLS && fill->loop != 0 && fill->loop != of->use.loop &&
+                grout_ring_use__get_slot(grout_leads__get_module(it), fill) != NULL &&
+                !grout_leads__is_constant(it, fill) &&
+                grout_loop__count_turns(grout_leads__get_module(it), fill->loop) >
+                    grout_leads__count_slots(it, fill)) {
+                of->partner = *fill;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool add_unwaited_fill(const grout_leads *it, grout_op_id op, grout_text *out) {
+    lead own;
+    if (!is_post(it, op) || !grout_leads__get_use(it, op, GROUT_RING_ARRIVES, &own.use) ||
+        own.use.loop == 0 || is_heeded(it, own.use.object) || !find_fill(it, &own)) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_LEAD_UNWAITED_HELP,
+                        &(grout_words){.line = grout_leads__get_line(it, own.partner.op),
+                                       .object = grout_leads__name_use(it, &own.partner),
+                                       .other_line = grout_leads__get_line(it, op),
+                                       .element = grout_leads__name_use(it, &own.use)});
+    return true;
+}
+
+/* ---- one parity in every turn ---- */
+
+/* A wait of another loop on as many slots, with a parity that changes. */
+static bool find_changing_parity(const grout_leads *it, const grout_ring_use *use,
+                                 grout_ring_use *out) {
+    const grout_module *module = grout_leads__get_module(it);
+    for (size_t i = 0; i < it->rings->by_object.count && i < GROUT_RING_LOOKED; i++) {
+        const grout_ring_use *other = &it->rings->by_object.items[i];
+        const grout_op *op = grout_module_get_op(module, other->op);
+        if (other->role == GROUT_RING_WAITS && other->loop != 0 && other->op != use->op &&
+            grout_leads__count_slots(it, other) == grout_leads__count_slots(it, use) &&
+            op->operand_count > other->operand + 1 &&
+            grout_module_get_operand(module, op, other->operand + 1)->kind == GROUT_OPERAND_VALUE) {
+            *out = *other;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_one_parity(const grout_leads *it, grout_op_id op, grout_text *out) {
+    const grout_module *module = grout_leads__get_module(it);
+    const grout_op *wait = grout_module_get_op(module, op);
+    grout_ring_use use, other;
+    int64_t parity = 0;
+    if (!grout_leads__get_use(it, op, GROUT_RING_WAITS, &use) || use.loop == 0 ||
+        grout_op__get_parent(module, op) != use.loop || grout_leads__is_constant(it, &use) ||
+        wait->operand_count <= use.operand + 1 ||
+        !grout_slot__is_constant(module, grout_module_get_operand(module, wait, use.operand + 1),
+                                 &parity) ||
+        grout_loop__count_turns(module, use.loop) <= grout_leads__count_slots(it, &use) ||
+        !find_changing_parity(it, &use, &other)) {
+        return false;
+    }
+    grout_sentence__add(out, GROUT_SENTENCE_LEAD_ONE_PARITY_HELP,
+                        &(grout_words){.line = grout_leads__get_line(it, op),
+                                       .parity = parity,
+                                       .element = grout_leads__name_use(it, &use),
+                                       .other_line = grout_leads__get_line(it, other.op)});
+    return true;
+}
+
 /* ---- one slot in every turn ---- */
 
 static grout_ring_role get_opposite(grout_ring_role role) {
@@ -324,6 +486,26 @@ static const char *get_verb(uint8_t role) {
     return grout_phrase__get(GROUT_PHRASE_READS);
 }
 
+/* Whether a loop in the one around the use names the slots of the object by what changes from turn
+ * to turn of the outer one. */
+static bool has_inner(const grout_leads *it, const grout_ring_use *use) {
+    const grout_module *module = grout_leads__get_module(it);
+    const grout_ring_span uses = grout_rings__get_of_object(it->rings, use->object);
+    bool has_any = false;
+    for (size_t i = 0; i < uses.count && !has_any; i++) {
+        const grout_ring_use *other = &uses.items[i];
+        const grout_operand *slot = grout_ring_use__get_slot(module, other);
+        grout_op_id loop = other->loop;
+        while (loop != 0 && loop != use->loop) {
+            loop = grout_op__get_loop(module, loop);
+        }
+        has_any = other->role == use->role && other->loop != use->loop && loop != 0 &&
+                  slot != NULL && !grout_leads__is_constant(it, other) &&
+                  grout_slot__changes_with(module, slot, use->loop);
+    }
+    return has_any;
+}
+
 /* Whether its loop goes over the slots of such a ring by something, and all of this role on its
  * object is of the one slot. */
 static bool is_alone_constant(const grout_leads *it, const grout_ring_use *use) {
@@ -337,7 +519,7 @@ static bool is_alone_constant(const grout_leads *it, const grout_ring_use *use) 
         }
         has_variable |= order == 0 && !grout_leads__is_constant(it, other);
     }
-    return use->loop != 0 && has_variable;
+    return use->loop != 0 && (has_variable || has_inner(it, use));
 }
 
 static bool find_opposite(const grout_leads *it, lead *of) {
@@ -437,13 +619,11 @@ typedef bool add_of_sides(const grout_leads *it, const grout_side *sides, grout_
 
 bool grout_leads__add_help(const grout_leads *leads, const grout_lead_question *question,
                            grout_text *out) {
-    static add_of_op *const of_op[] = {add_copy_slot,
-                                       add_copy_barrier,
-                                       add_counters,
-                                       add_in_flight,
-                                       add_one_slot,
-                                       add_other_slot,
-                                       grout_leads__add_other_place};
+    static add_of_op *const of_op[] = {add_copy_slot,  add_copy_barrier,
+                                       add_counters,   add_one_parity,
+                                       add_early_post, add_unwaited_fill,
+                                       add_in_flight,  add_one_slot,
+                                       add_other_slot, grout_leads__add_other_place};
     static add_of_sides *const of_sides[] = {grout_leads__add_same_turn, grout_leads__add_unused};
     const bool has_sides = question->facts != NULL && question->facts->side_count == 2;
     for (size_t i = 0; i < sizeof of_op / sizeof of_op[0]; i++) {

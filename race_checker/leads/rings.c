@@ -236,6 +236,58 @@ bool grout_slot__are_apart(const grout_module *module, const grout_operand *a,
     return !one.has_more && !two.has_more && (one.count > count || two.count < count);
 }
 
+bool grout_slot__changes_in(const grout_module *module, const grout_operand *slot,
+                            grout_op_id loop) {
+    leaves all = {.count = 0};
+    find_leaves(module, slot, 0, &all);
+    bool changes = all.has_more;
+    for (uint32_t i = 0; i < all.count && !changes; i++) {
+        const grout_value *value = grout_module_get_value(module, all.items[i]);
+        grout_op_id op = value->kind == GROUT_VALUE_BLOCK_ARG || value->kind == GROUT_VALUE_RESULT
+                             ? value->op
+                             : 0;
+        while (op != 0 && op != loop) {
+            op = grout_op__get_parent(module, op);
+        }
+        changes = op == loop;
+    }
+    return changes;
+}
+
+bool grout_slot__changes_with(const grout_module *module, const grout_operand *slot,
+                              grout_op_id loop) {
+    leaves all = {.count = 0};
+    bool changes = false;
+    find_leaves(module, slot, 0, &all);
+    for (uint32_t i = 0; i < all.count && !changes; i++) {
+        const grout_value *value = grout_module_get_value(module, all.items[i]);
+        changes = value->kind == GROUT_VALUE_BLOCK_ARG && value->op == loop;
+    }
+    return changes;
+}
+
+/* ---- loops ---- */
+
+int64_t grout_loop__count_turns(const grout_module *module, grout_op_id loop) {
+    const grout_op *op = grout_module_get_op(module, loop);
+    int64_t bounds[2] = {0, 0};
+    if (!grout_op__is_counted_loop(op)) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!grout_slot__is_constant(module, grout_module_get_operand(module, op, i), &bounds[i])) {
+            return 0;
+        }
+    }
+    const int64_t turns = bounds[1] - bounds[0];
+    int64_t step = 1;
+    if (op->operand_count > 2 &&
+        !grout_slot__is_constant(module, grout_module_get_operand(module, op, 2), &step)) {
+        return 0;
+    }
+    return step > 0 && turns > 0 ? (turns + step - 1) / step : 0;
+}
+
 /* ---- all uses ---- */
 
 void grout_rings__deinit(grout_rings *rings) {

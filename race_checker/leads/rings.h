@@ -81,6 +81,15 @@ const grout_operand *grout_parity__get_dividend(const grout_module *module,
 /* Whether two indices are computed from other values. */
 bool grout_slot__are_apart(const grout_module *module, const grout_operand *a,
                            const grout_operand *b);
+/* Whether an index is computed from the index of a loop, or from what its turns carry or compute.
+ */
+bool grout_slot__changes_in(const grout_module *module, const grout_operand *slot,
+                            grout_op_id loop);
+/* Whether it is computed from the index of a loop, or from what the loop carries. */
+bool grout_slot__changes_with(const grout_module *module, const grout_operand *slot,
+                              grout_op_id loop);
+/* Turns of a loop whose bounds are numbers; 0: not known. */
+int64_t grout_loop__count_turns(const grout_module *module, grout_op_id loop);
 /* The op whose result the index is, where that stands on a line of its own; 0: none. */
 grout_op_id grout_slot__find_source(const grout_module *module, const grout_operand *slot,
                                     grout_op_id use);
