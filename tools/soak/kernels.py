@@ -17,6 +17,7 @@ import families
 from mutate import NUMBERS, draw_words, mutate_text
 
 SECONDS, MEGABYTES = 1, 256
+NAME_MOST = 4096  # bytes of a name in an argument
 LIMITS = ("--timeout", SECONDS, "--max-memory", f"{MEGABYTES}M")
 FORMATS = ("text", "json", "sarif", "github")
 # Golden texts are mostly wrong as they are, and ops are small: each folder has a weight.
@@ -32,6 +33,11 @@ def load_texts():
     return texts + [[program.text for program in sorted(families.list_programs(stage))] for stage, _ in STAGES]
 
 
+def find_names(pattern, text):
+    """The names of a text that a shell can hand on: Linux takes no argument of 128 KiB."""
+    return [name for name in re.findall(pattern, text) if len(name) < NAME_MOST]
+
+
 class Source:
     """The text of a case, and the names in it."""
 
@@ -41,10 +47,10 @@ class Source:
         self.original = case.random.choice(folder)
         self.text = (mutate_text(case.random, self.original, words, folder) if case.random.randrange(20)
                      else self.original)
-        self.written = re.findall(r"%(\w+)\s*:\s*(?:out|inout)\b", self.text)
-        self.read = re.findall(r"%(\w+)\s*:\s*(?:in|inout)\b", self.text)
-        self.consts = re.findall(r"\bconst\s+(\w+)", self.text)
-        self.kernels = re.findall(r"\bkernel\s+(@\w+)", self.text)
+        self.written = find_names(r"%(\w+)\s*:\s*(?:out|inout)\b", self.text)
+        self.read = find_names(r"%(\w+)\s*:\s*(?:in|inout)\b", self.text)
+        self.consts = find_names(r"\bconst\s+(\w+)", self.text)
+        self.kernels = find_names(r"\bkernel\s+(@\w+)", self.text)
 
     def draw_number(self):
         return self.random.choice((*NUMBERS[:20], "2", "3", "8", "32", "64"))
