@@ -162,7 +162,7 @@ static bool is_valid(const finder *it, const grout_other_run *run) {
 static bool add_size(const finder *it, grout_const_id id, int64_t own, int64_t value) {
     grout_other_run run = {0};
     bool is_good = define(&run, it->module, id, value);
-    if (is_good && it->roles[id] == GROUT_SIZE_TILE && value > own) {
+    if (is_good && it->roles[id] == GROUT_SIZE_TILE && value > own && own > 0) {
         is_good = define_problem(&run, it, own, value);
     }
     if (is_good && it->runs->count < GROUT_OTHER_RUNS_MAX && is_valid(it, &run)) {

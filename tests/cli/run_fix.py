@@ -462,7 +462,7 @@ EQUIVALENT = ("rem %j, 1",)  # one slot will do for a thread that waits for nobo
 
 # Much has one value here: TM, TN and TK, and at one size each may be taken for another one.
 EQUAL = """const M = 128, N = 128, K = 192
-const TM = 64, TN = 64, TK = 64, STAGES = 2
+const TM = 64, TN = 64, TK = 64, STAGES = 2, SKIPPED = 0
 const BYTES = 4 * TK * (TM + TN)
 
 kernel @sums(%a: in gmem f32[M, K], %b: in gmem f32[K, N], %c: out gmem f32[M, N])
@@ -483,7 +483,7 @@ kernel @sums(%a: in gmem f32[M, K], %b: in gmem f32[K, N], %c: out gmem f32[M, N
   }
   block_barrier
   if (eq %wg, 0) {
-    for %k in 0..K / TK {
+    for %k in SKIPPED..K / TK {
       %slot = rem %k, STAGES
       mbarrier_wait %empty[%slot], (%k / STAGES + 1) % 2
       mbarrier_expect %full[%slot], BYTES
