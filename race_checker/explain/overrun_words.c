@@ -181,6 +181,10 @@ static bool waits_on_barrier(const grout_sync_info *sync) {
             sync->object == GROUT_SYNC_OBJECT_MBARRIER);
 }
 
+/* Operations after an arrival among which the wait is looked for: there may be an overrun for each
+ * of a long block. */
+enum { LOOKED_AMID = 256 };
+
 /* A wait that stands after the arrival, before another one of the same phase in its block, and by
  * which the thread would know that the waiting one has come past; 0: there is none. */
 static grout_op_id find_wait_amid(const grout_wording *wording) {
@@ -190,7 +194,7 @@ static grout_op_id find_wait_amid(const grout_wording *wording) {
     const uint32_t waiter = facts->sides[1].origin.thread;
     grout_op_id found = 0;
     grout_op_id at = grout_module_get_op(module, facts->sides[0].origin.op)->next;
-    for (; at != 0; at = grout_module_get_op(module, at)->next) {
+    for (int i = 0; at != 0 && i < LOOKED_AMID; i++, at = grout_module_get_op(module, at)->next) {
         const grout_op *op = grout_module_get_op(module, at);
         const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
         uint32_t operand = 0;
