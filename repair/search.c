@@ -89,8 +89,14 @@ static bool look_elsewhere(grout_search *it, const grout_candidate *best, grout_
     const uint32_t most = is_first ? UINT32_MAX : grout_candidate__count_failed(best);
     next->others = &it->others;
     next->failed = UINT32_MAX;
-    return it->tried_elsewhere++ >= ELSEWHERE_MAX ||
-           grout_other_runs__try(&it->others, &next->text, most, &next->failed);
+    if (it->tried_elsewhere++ >= ELSEWHERE_MAX) {
+        return true;
+    }
+    const bool is_good = grout_other_runs__try(&it->others, &next->text, most, &next->failed);
+    if (!has_time(it)) {
+        next->others = NULL; /* a run that was cut says nothing of its size */
+    }
+    return is_good;
 }
 
 /* Whether other sizes say that something better is to be looked for. */
